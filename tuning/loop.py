@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+import joblib
 import numpy as np
 from optuna.trial import TrialState
 
@@ -24,6 +25,9 @@ from skde.tuning.space import Configuration, Space
 from skde.tuning.study_storage import StudyRecord
 from skde.tuning.surrogate import Surrogate
 from skde.tuning.targets.base import Job, Outcome, Target
+
+# Of the names of instances: characters of a pair or a list, and of a hash.
+LONGEST_NAME, HASH = 500, 16
 
 
 class Result(NamedTuple):
@@ -353,9 +357,20 @@ def describe(setting: TuningSetting) -> dict[str, Any]:
 def instance_name(instance: Any) -> str:
     """Return the name of an instance: its repr if that is reproducible, as `Problem(...)` is, else its type.
 
-    A function has its name instead.
+    A function has its name instead, data have their shape and a part of their hash, and a pair has the names of its
+    parts: with another one of them a tuning is another.
     """
-    text, kind = repr(instance), type(instance).__name__
+    kind = type(instance).__name__
+    if isinstance(instance, Mapping):
+        instance = tuple(instance.items())
+    if isinstance(instance, list | tuple):
+        text = f"({', '.join(map(instance_name, instance))})"
+        return text if len(text) <= LONGEST_NAME else f"{kind} {joblib.hash(text)[:HASH]}"
+    if isinstance(instance, np.generic):
+        instance = instance.item()
+    elif hasattr(instance, "shape"):
+        return f"{kind}{tuple(instance.shape)} {joblib.hash(instance)[:HASH]}"
+    text = repr(instance)
     if isinstance(instance, str | int | float) or text.startswith(f"{kind}("):
         return text
     return getattr(instance, "__qualname__", kind)

@@ -13,7 +13,8 @@ import optuna
 import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution
 
-from skde.tuning import Space
+from skde.tuning import RacingTuner, Space
+from skde.tuning.loop import instance_name
 from skde.tuning.study_storage import StudyRecord, open_storage
 
 from .landscape import SPACE, cost, decisions, sometimes, truth, tuner
@@ -53,6 +54,41 @@ def test_a_killed_tuning_resumes_with_the_same_decisions(kind: str, tmp_path: Pa
     # And once more, when all is done.
     assert decisions(tuner(storage=storage, max_experiments=150).resume(counted)) == decisions(whole)
     assert len(calls) == len(whole.results_) - 37 - 41
+
+
+def test_another_function_box_or_data_is_another_tuning(tmp_path: Path) -> None:
+    def refused(instance: Any) -> bool:
+        options = {"max_experiments": 120, "run_evals_limit": 20, "random_state": 0}
+        other = RacingTuner(None, [instance], storage=str(tmp_path / "log"), **options)
+        with pytest.raises(ValueError, match="had another instances"):
+            other.resume("de")
+        with pytest.raises(ValueError, match="had another instances"):
+            other.work("de")
+        return True
+
+    def first(X: Any) -> Any:
+        return (X**2).sum(axis=1)
+
+    def second(X: Any) -> Any:
+        return first(X) + 1.0
+
+    box = [(-5, 5)] * 2
+    RacingTuner(
+        None, [(first, box)], storage=str(tmp_path / "log"), max_experiments=120, run_evals_limit=20, random_state=0
+    ).fit("de")
+    assert refused((second, box))
+    assert refused((first, [(-5, 5)] * 3))
+    assert refused((first, [(-5, 4)] * 2))
+
+
+def test_names_of_instances() -> None:
+    data = np.arange(6.0).reshape(3, 2)
+    names = [instance_name(each) for each in ((data, data[:, 0]), (data + 1, data[:, 0]), (data, data[:, 1]))]
+    assert len(set(names)) == 3
+    assert names[0].startswith("(ndarray(3, 2) ")
+    assert instance_name((data.copy(), data[:, 0])) == names[0]
+    assert instance_name((cost, {"x": np.float64(1.0)})) == "(cost, (('x', 1.0)))"
+    assert len(instance_name([data] * 1000)) < 50
 
 
 def test_interrupted_and_resumed() -> None:
