@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from skde.arrays import real_values
 from skde.benchmark.functions import Function, Package
 from skde.benchmark.optimizer_base import Budget, Optimizer
 from skde.benchmark.peer_options import CMA, EVOSAX, EVOX, FCMAES, MINIONPY, PYGMO, SCIPY, OptionTypes
@@ -59,7 +60,7 @@ class EvaluationCounter:
         BudgetSpent
             When not all rows can be evaluated; those that can have been.
         """
-        return self._values(X, self.function.objective)
+        return self._values(X, self._objective)
 
     def of_points(self, points: list[list[float]]) -> list[float]:
         """Return the values of a list of points, as `of_arrays` does."""
@@ -75,6 +76,12 @@ class EvaluationCounter:
         rows = [*self._improvements, (self.count, time.perf_counter() - self._begin, self.best)]
         n_evals, seconds, best = zip(*rows, strict=True)
         return History(np.array(n_evals, np.int64), np.array(seconds), np.array(best, np.float64))
+
+    def _objective(self, rows: Any) -> FloatArray:
+        """Return the function's values, which are checked as those for skde's algorithms are."""
+        X = np.asarray(rows, float)
+        values: FloatArray = real_values(self.function.objective(X), X, "the function's return value")
+        return values
 
     def _values(self, points: Any, function: Callable[[Any], Any]) -> FloatArray:
         """Evaluate the points that the budget allows."""

@@ -144,10 +144,13 @@ def convergence_plot(experiment: Experiment, dim: int, prefix: str) -> tuple[Plo
     table: list[list[Any]] = []
     with figure(10.5 if columns == COLUMNS else 4.2 * columns, 2.3 * rows + 0.7) as drawn:
         axes = drawn.subplots(rows, columns, squeeze=False).ravel()
+        finite: set[str] = set()
         for function, number, (n_evals, errors) in found:
             ax = axes[functions.index(function)]
             low, middle, high = np.maximum(quartiles(errors), experiment.floor)
             shown = np.isfinite(middle)
+            if shown.any():
+                finite.add(function)
             style = line_style(number)
             ax.plot(n_evals[shown], middle[shown], linewidth=1.6, **style)
             band = np.isfinite(low) & np.isfinite(high)
@@ -157,9 +160,14 @@ def convergence_plot(experiment: Experiment, dim: int, prefix: str) -> tuple[Plo
             table += [[function, dim, label, *(v if np.isfinite(v) else None for v in row)] for row in values]
         first, most = limits([curves for _, _, curves in found])
         for function, ax in zip(functions, axes, strict=False):
-            ax.set(title=function, xscale="log", yscale="log", xlim=(first, most))
-            for axis in (ax.xaxis, ax.yaxis):
-                thin_ticks(axis)
+            ax.set(title=function, xscale="log", xlim=(first, most))
+            thin_ticks(ax.xaxis)
+            if function in finite:
+                ax.set_yscale("log")
+                thin_ticks(ax.yaxis)
+            else:
+                ax.set_yticks([])
+                ax.text(0.5, 0.5, "no finite error", transform=ax.transAxes, ha="center", va="center", color=FAINT)
         for ax in axes[len(functions) :]:
             ax.remove()
         drawn.supxlabel("evaluations", fontsize=9)

@@ -32,11 +32,12 @@ def merge(records: Mapping[str, Record]) -> Record:
     Raises
     ------
     ValueError
-        If suites or budgets differ, or two records have the same cell.
+        If suites, budgets or minima of a function differ, or two records have the same cell.
     """
     (first, record), *_ = records.items()
     cells: dict[tuple[str, int, str], Cell] = {}
     owners: dict[tuple[str, int, str], str] = {}
+    minima: dict[tuple[str, int], Any] = {}
     for file, part in records.items():
         for name in ("suite", "budget"):
             here, there = part["settings"][name], record["settings"][name]
@@ -47,6 +48,12 @@ def merge(records: Mapping[str, Record]) -> Record:
             if key in cells:
                 raise ValueError(
                     f"{file} has {key[0]} D={key[1]} {key[2]}, which {owners[key]} has too; leave one of them out"
+                )
+            there = minima.setdefault(key[:2], cell.get("f_opt"))
+            if cell.get("f_opt") != there:
+                raise ValueError(
+                    f"{file} has {key[0]} D={key[1]} {key[2]} with f_opt={cell.get('f_opt')!r}, but others have "
+                    f"{there!r}; their errors cannot be compared"
                 )
             cells[key], owners[key] = cell, file
     return {**record, "cells": list(cells.values())}

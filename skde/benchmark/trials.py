@@ -153,6 +153,7 @@ def run(
     budget = Budget.read(settings.budget)
     journal = Journal(recording.out, asdict(settings))
     record = recording.begin(settings, {"cells": []})
+    check_minima(recording.out, record, parts)
     jobs = []
     for part in parts:
         measure = Measurement(settings, budget, part, journal, suite, logs)
@@ -161,6 +162,18 @@ def run(
     recording.run(record, jobs)
     check_failures(record)
     return record
+
+
+def check_minima(out: Any, record: Record, parts: Sequence[Part]) -> None:
+    """Refuse to continue a record with functions that have other minima now."""
+    found = {(cell["function"], cell["dim"]): cell["f_opt"] for cell in record["cells"] if "f_opt" in cell}
+    for part in parts:
+        there = found.get((part.function, part.dim))
+        if part.problem is not None and there is not None and part.problem.f_opt != there:
+            raise ValueError(
+                f"{out} has {part.function} D={part.dim} with f_opt={there!r}, and the function has "
+                f"{part.problem.f_opt!r} now; give another file"
+            )
 
 
 def cell_entries(measure: Callable[[], Cell], curves: bool) -> Cell:

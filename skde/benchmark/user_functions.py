@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from skde.arrays import real_values
 from skde.benchmark.functions import Function, Suite
 from skde.typing import FloatArray
 from skde.validation import check_bounds, check_real, nearest
@@ -48,6 +49,9 @@ def user_suite(name: str, found: Any = None) -> Suite:
             raise ValueError(f"suite must be the name of one or MODULE:NAME, got {name!r}")
         found = import_name(name)
     functions: Mapping[str, Any] = found if isinstance(found, Mapping) else {name.rpartition(".")[2]: found}
+    for key in functions:
+        if not isinstance(key, str):
+            raise ValueError(f"names of functions in {name!r} must be strings, got {key!r}")
     functions = {key.rpartition(":")[2]: function for key, function in functions.items()}
     for key, function in functions.items():
         if not callable(function):
@@ -73,7 +77,8 @@ def user_function(
         raise ValueError(f"dims of {name!r} of {suite!r} must be {len(box)}, as its bounds say; got {dim}")
 
     def of_lists(points: list[list[float]]) -> list[float]:
-        values: list[float] = np.asarray(function(np.asarray(points)), float).tolist()
+        X = np.asarray(points, float)
+        values: list[float] = real_values(function(X), X, "the function's return value").tolist()
         return values
 
     return Function(name, function, of_lists, box, float(function.f_opt))

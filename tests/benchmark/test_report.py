@@ -356,6 +356,21 @@ def test_minima_that_are_too_low_are_named(tmp_path):
     assert [note[: len(told)] for note in make_report(tmp_path).notes] == [told]
 
 
+def test_different_minima_are_refused(tmp_path):
+    write(tmp_path, [cell("f1", "de", 1.0), {**cell("f1", "jde", 1.0), "f_opt": -100.0}])
+    with pytest.raises(ValueError, match=r"runs\.json has f1 D=5 jde with f_opt=-100\.0, but others have 0\.0"):
+        make_report(tmp_path)
+
+
+def test_a_function_without_a_finite_error(tmp_path):
+    cells = [cell(name, "de", 1.0) for name in ("f1", "f2")]
+    cells[1] |= {"best": [None] * 6, "error": [None] * 6, "solved_at": [None] * 6}
+    cells[1] |= {"curves": {"n_evals": POINTS, "error": [[None] * len(POINTS)] * 6}}
+    write(tmp_path, cells)
+    (plot,) = (part for part in make_report(tmp_path).parts() if part.name == "convergence-d5" and hasattr(part, "svg"))
+    assert plot.svg.count("no finite error") == 1
+
+
 @pytest.mark.parametrize(("level", "runs"), [(0.0, 3), (np.inf, 3), (-2.0, 1)])
 def test_extreme_errors(level, runs, tmp_path):
     cells = [cell(f"f{n}", name, 0.0 if np.isinf(level) else level, runs=runs) for n in (1, 2) for name in LEVELS]

@@ -1,6 +1,7 @@
 """Functions of users as suites."""
 
 import json
+import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -54,6 +55,16 @@ def unbounded(X):
 
 unbounded.bounds, unbounded.f_opt = (-5, 5), 0.0
 BOTH = {"leave": leave, "bowl": bowl}
+
+def column(X):
+    return bowl(X)[:, None]
+
+def complex_values(X):
+    return bowl(X) + 1j
+
+for function in (column, complex_values):
+    function.bounds, function.f_opt = (-5, 5), 3.0
+NUMBERS = {1: bowl}
 """
 
 
@@ -152,6 +163,29 @@ def test_a_value_of_minus_infinity_is_a_failure(module, algorithm):
     assert (cell["best"], cell["n_evals"], cell["solved_at"]) == ([None], [200], [None])
 
 
+@pytest.mark.parametrize("algorithm", ["jde", "scipy:direct", "minionpy:LSHADE"])
+def test_return_values_are_checked_alike_for_every_library(module, algorithm):
+    if algorithm.startswith("minionpy"):
+        pytest.importorskip("minionpy")
+    optimizer = get_optimizer(algorithm)
+    cells = [
+        trials.run(trials.Settings(f"{module}:{name}", "200", 1), [optimizer], [2])["cells"][0]
+        for name in ("bowl", "column")
+    ]
+    assert cells[0]["best"] == cells[1]["best"]
+    with pytest.raises(RuntimeError, match="must hold real numbers, got dtype complex128"):
+        trials.run(trials.Settings(f"{module}:complex_values", "200", 1), [optimizer], [2])
+
+
+def test_a_record_goes_on_with_the_same_minimum_only(module, tmp_path):
+    settings, recording = trials.Settings(f"{module}:bowl", "200", 1), trials.Recording(out=tmp_path / "runs.json")
+    trials.run(settings, [get_optimizer("jde")], [2], recording=recording)
+    (tmp_path / f"{module}.py").write_text(MODULE.replace("bowl.f_opt = 3.0", "bowl.f_opt = 2.0"))
+    sys.modules.pop(module)
+    with pytest.raises(ValueError, match=r"runs\.json has bowl D=2 with f_opt=3\.0, and the function has 2\.0 now"):
+        trials.run(settings, [get_optimizer("de")], [2], recording=recording)
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
     [
@@ -159,6 +193,7 @@ def test_a_value_of_minus_infinity_is_a_failure(module, algorithm):
         ("without_f_opt", "'without_f_opt' of '.*' has no f_opt; it needs f.bounds = "),
         ("bwl", "has no 'bwl'; did you mean 'bowl'"),
         ("np.pi", "must be a function, or a mapping of names to functions"),
+        ("NUMBERS", "names of functions in '.*' must be strings, got 1"),
     ],
 )
 def test_bad_functions_are_refused(module, name, told):
