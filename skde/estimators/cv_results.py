@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -90,8 +91,9 @@ def parameter_columns(candidates: Sequence[Candidate]) -> dict[str, Any]:
 
 
 def column_type(values: Sequence[Any]) -> Any:
-    """Return the type of a column: that of the numbers or the booleans in it, else object."""
+    """Return the type of a column: that of the numbers or the booleans in it, if all have room, else object."""
     kinds = {type(value) for value in values}
     if kinds <= {bool} or kinds <= {int} or kinds <= {float} or kinds <= {int, float}:
-        return np.result_type(*kinds)
+        with suppress(OverflowError):
+            return np.array(values, np.result_type(*kinds)).dtype
     return object

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +25,7 @@ from skde.estimators.fold_fits import SCORE, FoldTask
 from skde.estimators.parameter_space import Condition, ParameterSpace
 from skde.estimators.progress import ProgressBar
 from skde.estimators.search_record import SearchRecord
+from skde.estimators.search_setting import described, digests
 from skde.estimators.searches import RACING, find_search, random_search
 from skde.notebook import bundle_with, curve_svg, html_with
 from skde.random_state import run_seeds
@@ -34,6 +34,8 @@ from skde.validation import check_int, check_jobs, check_path, check_real, check
 
 ALL_TRIED = "All configurations of the space were tried."
 ALL_SPENT = "The fits of the search are used up."
+# What only some searches have.
+BEST = ("best_index_", "best_score_", "best_params_", "best_estimator_", "refit_time_", "feature_names_in_")
 
 
 class EvolutionSearchCV(RandomizedSearchCV):
@@ -267,7 +269,7 @@ class EvolutionSearchCV(RandomizedSearchCV):
             self.error_score,
             self.return_train_score,
         )
-        self._record = self._begun(record, self._setting(X, y, splits, space))
+        self._record = self._begun(record, self._setting(task, splits, space))
         limits = Limits(self.n_iter, self.max_time, check_jobs(self.n_jobs), self.pre_dispatch)
         metric = self.refit if isinstance(self.refit, str) else None
         evaluation = Evaluation(task, splits, space, self._record, metric, limits)
@@ -282,7 +284,7 @@ class EvolutionSearchCV(RandomizedSearchCV):
         """Search, and store the results, also those before an exception."""
         bar = ProgressBar(evaluation.n_fits) if check_verbose(self.verbose) else None
         evaluation.on_fit, evaluation.on_remark = bar, None if bar is None else bar.say
-        self.message_ = MESSAGES[Status.INTERRUPTED]
+        message = ""
         try:
             every = evaluation.space.all_candidates(self.n_iter)
             drawn = [parameter.name for parameter in evaluation.space.parameters if parameter.drawn]
@@ -291,22 +293,36 @@ class EvolutionSearchCV(RandomizedSearchCV):
                     random_search(evaluation, f"the distribution of {drawn[0]!r} has the method rvs alone")
                 else:
                     search(evaluation)
-                self.message_ = " ".join([ALL_SPENT, *(f"{text}." for text in evaluation.remarks)])
+                message = " ".join([ALL_SPENT, *(f"{text}." for text in evaluation.remarks)])
             else:
                 evaluation.mean_costs(every)
-                self.message_ = ALL_TRIED
+                message = ALL_TRIED
         except SearchEnd as end:
-            self.message_ = str(end)
+            message = str(end)
+        except KeyboardInterrupt:
+            message = MESSAGES[Status.INTERRUPTED]
+            raise
+        except BaseException as error:
+            message = f"The search failed with {type(error).__name__}: {error}".splitlines()[0]
+            raise
         finally:
             if bar is not None:
                 bar.close()
             if evaluation.tried:
-                self._store(evaluation)
+                self._store(evaluation, message)
             evaluation.save()  # last: a file that cannot be written must not take the results
         self._warn(evaluation)
 
-    def _store(self, evaluation: Evaluation) -> None:
+    def _forget(self) -> None:
+        """Remove the best configuration of an earlier search: not every search finds one, or comes to its refit."""
+        for name in BEST:
+            if hasattr(self, name):
+                delattr(self, name)
+
+    def _store(self, evaluation: Evaluation, message: str) -> None:
         """Store the results of the fits so far."""
+        self._forget()
+        self.message_ = message
         record = evaluation.record
         candidates = evaluation.tried
         scores = [record.scores[one.identity] for one in candidates]
@@ -443,19 +459,23 @@ class EvolutionSearchCV(RandomizedSearchCV):
             raise ValueError("No fits were performed. Was the CV iterator empty? Were there no candidates?")
         return splits
 
-    def _setting(self, X: Any, y: Any, splits: Any, space: ParameterSpace) -> dict[str, str]:
+    def _setting(self, task: FoldTask, splits: list[tuple[Any, Any]], space: ParameterSpace) -> dict[str, str]:
         """Return the inputs that the scores of a search depend on, as text."""
-        described = {
-            "estimator": self.estimator,
-            "search": self.search,
-            "scoring": self.scoring,
-            "return_train_score": self.return_train_score,
-            "random_state": self.random_state if isinstance(self.random_state, Integral) else None,
-        }
-        described["choices"] = [parameter.choices for parameter in space.parameters if parameter.choices is not None]
-        texts = {name: re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value)) for name, value in described.items()}
         points = [space.at(np.full(len(space.parameters), u)).identity for u in (0.0, 0.3, 1.0)]
-        return {**texts, "space": ", ".join(points), "data and splits": joblib.hash((X, y, splits))}
+        choices = [parameter.choices for parameter in space.parameters if parameter.choices is not None]
+        return {
+            "estimator": described(self.estimator),
+            "search": described(self.search),
+            "scoring": described(self.scoring),
+            "return_train_score": described(self.return_train_score),
+            "random_state": described(self.random_state if isinstance(self.random_state, Integral) else None),
+            "choices": described(choices),
+            "space": ", ".join(points),
+            "n_splits": described(len(splits)),
+            "data and splits": joblib.hash((task.X, task.y, splits)),
+            "fit parameters": digests(task.fit_params),
+            "score parameters": digests(task.score_params),
+        }
 
     def _begun(self, record: SearchRecord | None, setting: dict[str, str]) -> SearchRecord:
         """Return the record to continue, or a new one."""

@@ -16,7 +16,7 @@ import pytest
 import sklearn
 from scipy.stats import loguniform, randint, uniform
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import GroupKFold, RandomizedSearchCV, StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -26,7 +26,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import skde.estimators.searches
 from skde import DE, Categorical, Fixed, Integer, Real, algorithm_names
 from skde.estimators import EvolutionSearchCV
-from skde.estimators.cv_results import ranks
+from skde.estimators.cv_results import column_type, ranks
 from skde.estimators.parameter_space import ParameterSpace
 from skde.estimators.searches import variable
 from skde.tuning.split_race import race_rules, race_splits
@@ -112,6 +112,15 @@ def test_a_finite_space_is_tried_in_full_and_equals_cross_validation() -> None:
     assert found.cv_results_["mean_train_score"][0] == 1.0
     assert found.cv_results_["param_weights"].dtype == object
     assert found.cv_results_["param_n_neighbors"].dtype.kind == "i"
+
+
+def test_integers_beyond_64_bits_are_objects_of_the_table() -> None:
+    powers = [10**k for k in range(0, 22, 3)]
+    found = EvolutionSearchCV(Ridge(), {"alpha": powers}, n_iter=10).fit(X, y)
+    assert found.cv_results_["param_alpha"].dtype == object
+    assert found.cv_results_["param_alpha"].tolist() == powers
+    assert column_type([0.5, 10**400]) is object
+    assert column_type([0.5, 10**21]) == np.float64
 
 
 def test_methods_of_the_best_estimator() -> None:
