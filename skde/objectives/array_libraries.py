@@ -44,7 +44,7 @@ class TorchFunction:
         with ExitStack() as contexts:
             if xp is not np:
                 self._use_stream(torch, xp, arrays[0].device.id, contexts)
-            values = self.function(*(torch.from_dlpack(array) for array in arrays))
+            values = self.function(*(torch.from_dlpack(writable(array)) for array in arrays))
             # Inside of the contexts: CuPy waits for PyTorch's current stream, which is then its own.
             return shared_array(values.detach() if isinstance(values, torch.Tensor) else values, xp)
 
@@ -84,7 +84,12 @@ class JaxFunction:
         xp = array_namespace(arrays[0])
         if xp is not np and xp.cuda.get_current_stream().is_capturing():
             raise RuntimeError("JAX launches its work on its own streams, which a recording does not contain")
-        return shared_array(self.function(*(jax.numpy.from_dlpack(array) for array in arrays)), xp)
+        return shared_array(self.function(*(jax.numpy.from_dlpack(writable(array)) for array in arrays)), xp)
+
+
+def writable(array: Array) -> Array:
+    """Return an array, or a copy of one that is read-only, as data of models are: DLPack does not export these."""
+    return array.copy() if isinstance(array, np.ndarray) and not array.flags.writeable else array
 
 
 def from_torch(function: Callable[..., Any]) -> TorchFunction:

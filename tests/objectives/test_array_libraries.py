@@ -12,6 +12,7 @@ from scipy.optimize import NonlinearConstraint
 
 from skde import DE, Minimizer, MinMaxSolver, from_jax, from_torch
 from skde.arrays import shared_array
+from skde.objectives.array_libraries import writable
 
 from ..short_fits import BOX, f, fit
 
@@ -105,6 +106,13 @@ def test_a_torch_function_on_the_cpu() -> None:
     assert same(fit(constraints=constraint), fit(constraints=NonlinearConstraint(lambda x: x[0] + x[1], 1.0, 3.0)))
 
 
+def test_read_only_arrays_are_copied_for_dlpack() -> None:
+    X, read_only = np.zeros((4, 2)), np.zeros((4, 2))
+    read_only.flags.writeable = False
+    assert writable(X) is X
+    assert writable(read_only).flags.writeable
+
+
 # -- JAX ---------------------------------------------------------------------------------------------------------------
 
 
@@ -145,7 +153,10 @@ def test_a_jax_function_on_the_cpu() -> None:
     m = fit(from_jax(squares), dtype="float32", max_iter=50)
     assert 0 <= m.fun_ < 1e-3
     assert same(m, fit(lambda X: squares(X), dtype="float32", max_iter=50))
-    assert isinstance(from_jax(lambda X: X)(np.zeros((4, 2), np.float32)), jax.Array)
+    X = np.zeros((4, 2), np.float32)
+    assert isinstance(from_jax(lambda X: X)(X), jax.Array)
+    X.flags.writeable = False
+    assert isinstance(from_jax(lambda X: X)(X), jax.Array)
 
 
 # -- on a GPU ----------------------------------------------------------------------------------------------------------
