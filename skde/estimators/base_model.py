@@ -147,9 +147,9 @@ class BaseModel(BaseEstimator):
         weights: FloatArray,
         number: int | None,
         n_outputs: int | None,
-        make_loss: Callable[[Any, Any], Loss],
+        make_loss: Callable[[Any, Any, Array], Loss],
     ) -> Self:
-        """Fit; `make_loss` is called with the library of arrays and the rows of the samples."""
+        """Fit; `make_loss` is called with the library of arrays, the rows of the samples and weights of the sum 1."""
         plan, callbacks = self._plan(), callback_list(self.callbacks)
         variables = self._variables(X.shape[1], n_outputs)
         penalized = np.ones(len(variables), bool)
@@ -159,15 +159,16 @@ class BaseModel(BaseEstimator):
         with placed(number) as xp:
 
             def task_of(rows: Any) -> FitTask:
+                shares = xp.asarray(weights[rows] / weights[rows].sum())
                 return FitTask(
                     predictor=self._predictor(xp.asarray(X[rows]), n_outputs),
-                    loss=make_loss(xp, rows),
+                    loss=make_loss(xp, rows, shares),
                     variables=variables,
                     penalty=self.penalty,
                     alpha=float(self.alpha),
                     penalized=penalized,
                     y=xp.asarray(y[rows]),
-                    weights=xp.asarray(weights[rows] / weights[rows].sum()),
+                    weights=shares,
                 )
 
             task = task_of(slice(None))
@@ -185,7 +186,7 @@ class BaseModel(BaseEstimator):
                 if np.isfinite(found.loss):
                     self._store(task, plan, found)
             if self.standard_errors == "bootstrap":
-                tasks = (task_of(rows) for rows in self._resampled(y, weights, seeds[0]))
+                tasks = (task_of(rows) for rows in self._resampled(y, seeds[0]))
                 thetas = bootstrap_thetas(tasks, plan, found, self.n_bootstrap, seeds[0], watch)
                 self.bootstrap_thetas_ = thetas
                 if len(thetas) > 1:
@@ -195,18 +196,12 @@ class BaseModel(BaseEstimator):
             self.n_evals_ = task.predictor.n_evals
         return self
 
-    def _resampled(self, y: FloatArray, weights: FloatArray, seed: int) -> Iterator[IntArray]:
-        """Yield the rows of samples that are drawn with replacement, of a classifier within each class.
-
-        Draws without any weight are made again: they have no loss.
-        """
+    def _resampled(self, y: FloatArray, seed: int) -> Iterator[IntArray]:
+        """Yield the rows of samples that are drawn with replacement, of a classifier within each class."""
         random = np.random.default_rng(seed)
         groups = [np.flatnonzero(y == one) for one in np.unique(y)] if is_classifier(self) else [np.arange(len(y))]
         for _ in range(self.n_bootstrap):
-            drawn = np.concatenate([random.choice(rows, len(rows)) for rows in groups])
-            while not weights[drawn].any():
-                drawn = np.concatenate([random.choice(rows, len(rows)) for rows in groups])
-            yield drawn
+            yield np.concatenate([random.choice(rows, len(rows)) for rows in groups])
 
     def _by_jacobian(self, task: FitTask) -> bool:
         """Return whether there are standard errors by the Jacobian."""
@@ -260,10 +255,14 @@ def placed(number: int | None) -> Iterator[Any]:
         yield cupy
 
 
-def checked_weights(sample_weight: Any, n_samples: int) -> FloatArray:
-    """Return weights of samples, ones for None."""
+def weighted_samples(sample_weight: Any, *samples: Any) -> tuple[Any, ...]:
+    """Return arrays of samples and their weights, which are ones for None, without samples of the weight 0.
+
+    A model need not be defined for those: its NaN, times 0, would be a part of the loss.
+    """
+    n_samples = len(samples[0])
     if sample_weight is None:
-        return np.ones(n_samples)
+        return *samples, np.ones(n_samples)
     weights: FloatArray = check_array(
         on_host(sample_weight), ensure_2d=False, dtype=np.float64, input_name="sample_weight"
     )
@@ -271,7 +270,10 @@ def checked_weights(sample_weight: Any, n_samples: int) -> FloatArray:
         raise ValueError(f"sample_weight must have shape ({n_samples},), got {weights.shape}")
     if (weights < 0).any() or not weights.any():
         raise ValueError(f"sample_weight must be >= 0, and not zero for all samples, got {shown(sample_weight)}")
-    return weights
+    if not weights.max() <= np.finfo(np.float64).max / n_samples:
+        raise ValueError(f"sample_weight must have a finite sum: divide by its largest, {weights.max()}")
+    kept = weights > 0
+    return (*samples, weights) if kept.all() else tuple(array[kept] for array in (*samples, weights))
 
 
 def on_host(given: Any) -> Any:

@@ -12,7 +12,9 @@ from skde.arrays import array_namespace, to_numpy
 from skde.estimators.losses import Loss, ScorerLoss, UserLoss, named_scorer
 from skde.typing import Array, FloatArray
 
+OUTPUTS = DECISION, PROBABILITY = "decision", "probability"
 SMALLEST = 1e-300  # a probability, before its logarithm is taken
+ROUNDING = 1e-6  # of probabilities, which a model may compute in single precision
 
 
 class RankLoss(Loss):
@@ -103,21 +105,33 @@ class Responses:
         self.n_classes = n_classes
         self.output = output
 
+    def valid(self, out: Array) -> Array:
+        """Return which candidates, on the first axis, have probabilities in [0, 1], and in no row the sum 0."""
+        inside = ((out >= -ROUNDING) & (out <= 1.0 + ROUNDING)).all(axis=tuple(range(1, out.ndim)))
+        return inside if self.n_classes == 2 else inside & (out.sum(axis=-1) > 0).all(axis=1)
+
     def labels(self, out: Array) -> Array:
         """Return the numbers of the classes."""
         xp = array_namespace(out)
         if self.n_classes > 2:
             return xp.argmax(out, axis=-1)
-        return (out > (0.0 if self.output == "decision" else 0.5)).astype(np.int64)
+        return (out > (0.0 if self.output == DECISION else 0.5)).astype(np.int64)
 
     def probabilities(self, out: Array) -> Array:
-        """Return probabilities, with the classes on the last axis."""
+        """Return probabilities, with the classes on the last axis.
+
+        A model can leave [0, 1] by rounding, and for samples that it was not fitted to: values beyond count as the
+        nearest in it, and classes that all have 0 have equal probabilities.
+        """
         xp = array_namespace(out)
+        if self.output == PROBABILITY:
+            out = xp.clip(out, 0.0, 1.0)
         if self.n_classes > 2:
-            if self.output == "decision":
+            if self.output == DECISION:
                 out = xp.exp(out - out.max(axis=-1, keepdims=True))
-            return out / out.sum(axis=-1, keepdims=True)
-        if self.output == "decision":
+            total = out.sum(axis=-1, keepdims=True)
+            return xp.where(total == 0, 1.0, out) / xp.where(total == 0, self.n_classes, total)
+        if self.output == DECISION:
             small = xp.exp(-abs(out))  # does not overflow
             out = xp.where(out > 0, 1.0, small) / (1.0 + small)
         return xp.stack([1.0 - out, out], axis=-1)
@@ -125,7 +139,7 @@ class Responses:
     def scores(self, out: Array) -> Array:
         """Return log-odds or, for several classes, logarithms of probabilities up to a constant."""
         xp = array_namespace(out)
-        if self.output == "decision":
+        if self.output == DECISION:
             return out
         logarithm = xp.log(xp.maximum(out, SMALLEST))
         return logarithm if self.n_classes > 2 else logarithm - xp.log(xp.maximum(1.0 - out, SMALLEST))

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from skde.arrays import array_namespace, to_numpy
-from skde.estimators.class_losses import LogLoss
+from skde.estimators.class_losses import PROBABILITY, LogLoss
 from skde.estimators.fisher_scoring import scored
 from skde.estimators.least_squares_polish import Step, polished
 from skde.estimators.losses import Loss
-from skde.estimators.predictor import Predictor
+from skde.estimators.predictor import LinearModel, Predictor
 from skde.pointwise import one_number
 from skde.typing import Array, FloatArray, IntArray
 from skde.variables import Real, Variables
@@ -56,6 +56,12 @@ class FitTask:
         return (self.loss.smooth or isinstance(self.loss, LogLoss)) and self.penalty in (None, "l2")
 
     @property
+    def convex(self) -> bool:
+        """Whether one local search is enough."""
+        probabilities = isinstance(self.loss, LogLoss) and self.loss.responses.output == PROBABILITY
+        return self.smooth and isinstance(self.predictor.model, LinearModel) and not probabilities
+
+    @property
     def limits(self) -> FloatArray:
         """Bounds of the parameters."""
         return self.variables.limits
@@ -68,14 +74,15 @@ class FitTask:
     def values(self, theta: Array) -> Array:
         """Return the losses with penalties of candidates of shape (n, n_parameters)."""
         with np.errstate(all="ignore"):
-            values = self.loss.values(self.predictor(theta))
+            values = self.loss.of_valid(self.predictor(theta))
         return values if self.penalty is None else values + self.alpha * self.penalties(theta)
 
     def penalties(self, theta: Array) -> Array:
         """Return the penalties of candidates, in the library of the samples."""
         xp = array_namespace(self.predictor.X)
         if callable(self.penalty):
-            return xp.asarray([one_number(self.penalty(row), "the penalty") for row in theta])
+            rows = array_namespace(theta).array(theta)  # a copy, because a penalty may change it
+            return xp.asarray([one_number(self.penalty(row), "the penalty") for row in rows])
         size = abs(xp.asarray(theta) * xp.asarray(self.penalized))
         return size.sum(axis=1) if self.penalty == "l1" else (size * size).sum(axis=1)
 

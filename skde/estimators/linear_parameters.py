@@ -19,7 +19,13 @@ RANK = 1e-12  # of singular values, relative to the largest: smaller ones are 0
 LARGEST = 1e150  # of a number with a finite square
 
 
-def linear_parameters(predictions: Predictions, limits: FloatArray, eligible: IntArray, seed: int) -> list[int]:
+def linear_parameters(
+    predictions: Predictions,
+    limits: FloatArray,
+    eligible: IntArray,
+    seed: int,
+    ended: Callable[[], bool] = lambda: False,
+) -> list[int]:
     """Return parameters in which the predictions are linear, all together.
 
     Parameters
@@ -32,20 +38,30 @@ def linear_parameters(predictions: Predictions, limits: FloatArray, eligible: In
         The parameters in question.
     seed : int
         Of the random points of the box, at which this is found out.
+    ended : callable, default never
+        Whether there is no time left: the other parameters are not linear then.
     """
     random = np.random.default_rng(seed)
     found: list[int] = []
     for j in eligible:
-        if is_linear(predictions, limits, [*found, int(j)], random):
+        if is_linear(predictions, limits, [*found, int(j)], random, ended):
             found.append(int(j))
     return found
 
 
-def is_linear(predictions: Predictions, limits: FloatArray, some: list[int], random: np.random.Generator) -> bool:
+def is_linear(
+    predictions: Predictions,
+    limits: FloatArray,
+    some: list[int],
+    random: np.random.Generator,
+    ended: Callable[[], bool],
+) -> bool:
     """Return whether predictions are straight along random lines in some parameters, and depend on the last of them."""
     low, width = limits[:, 0], limits[:, 1] - limits[:, 0]
     straight = 0
     for _ in range(TRIES):
+        if ended():
+            return False
         theta = np.tile(low + width * random.random(len(low)), (4, 1))
         theta[1, some] = low[some] + width[some] * random.random(len(some))
         theta[2, some] = theta[0, some] + PART * (theta[1, some] - theta[0, some])

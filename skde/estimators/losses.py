@@ -10,21 +10,39 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import get_scorer, get_scorer_names
 
-from skde.arrays import array_namespace, to_numpy
+from skde.arrays import array_namespace, moved_to, to_numpy
+from skde.estimators.user_functions import call_with_data
 from skde.pointwise import one_number
 from skde.typing import Array, FloatArray
 from skde.validation import nearest, shown
 
 
 class Loss(ABC):
-    """A loss of predictions, for given targets and weights."""
+    """A loss of predictions, for given targets and weights.
 
+    Attributes
+    ----------
+    valid : callable or None
+        valid(predictions) returns which of n candidates have predictions that a loss is defined for; None: all.
+    """
+
+    valid: Callable[[Array], Array] | None = None
     smooth = False  # whether the value is the sum of squares of `residuals`
     squared = False  # whether these are weighted differences of predictions and targets
 
     @abstractmethod
     def values(self, predictions: Array) -> Array:
         """Return the losses of n candidates, from predictions of shape (n, n_samples) or (n, n_samples, n_classes)."""
+
+    def of_valid(self, predictions: Array) -> Array:
+        """Return the losses of n candidates; NaN for those that are not valid."""
+        valid = None if self.valid is None else self.valid(predictions)
+        if valid is None or valid.all():
+            return self.values(predictions)
+        losses = array_namespace(predictions).full(len(predictions), np.nan)
+        if valid.any():
+            losses[valid] = self.values(predictions[valid])
+        return losses
 
     def residuals(self, predictions: Array) -> Array:
         """Return residuals, of shape (n, n_samples), with the loss as their sum of squares."""
@@ -56,11 +74,13 @@ class UserLoss(Loss):
         self.options = {} if weights is None else {"sample_weight": weights}
         self.response = response
 
+    def returned(self, row: Array) -> Any:
+        """Return what the function returns for the predictions of one candidate."""
+        return call_with_data(self.function, self.y, self.response(row), **self.options)
+
     def values(self, predictions: Array) -> Array:
         """Return the function's values."""
-        found = [
-            one_number(self.function(self.y, self.response(row), **self.options), "the loss") for row in predictions
-        ]
+        found = [one_number(self.returned(row), "the loss") for row in predictions]
         return array_namespace(predictions).asarray(found, dtype=np.float64)
 
 
@@ -81,14 +101,10 @@ class ResidualLoss(UserLoss):
 
     def residuals(self, predictions: Array) -> Array:
         """Return the residuals."""
-        xp = array_namespace(predictions)
-        rows = [
-            xp.asarray(self.function(self.y, self.response(row), **self.options), dtype=np.float64)
-            for row in predictions
-        ]
+        rows = [moved_to(self.returned(row), predictions, "loss.residuals") for row in predictions]
         if any(row.ndim != 1 for row in rows):
             raise TypeError(f"loss.residuals must return one array of numbers, got shape {rows[0].shape}")
-        return xp.stack(rows)
+        return array_namespace(predictions).stack(rows).astype(np.float64, copy=False)
 
 
 class ScorerLoss(Loss):

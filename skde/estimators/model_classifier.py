@@ -12,15 +12,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skde.algorithms import Algorithm
 from skde.arrays import to_numpy
-from skde.estimators.base_model import BaseModel, Model, checked_weights, on_host
-from skde.estimators.class_losses import LOG_LOSS, Responses, classification_loss
+from skde.estimators.base_model import BaseModel, Model, on_host, weighted_samples
+from skde.estimators.class_losses import LOG_LOSS, OUTPUTS, PROBABILITY, Responses, classification_loss
 from skde.estimators.fit_watch import ModelProgress
 from skde.estimators.losses import Loss
 from skde.estimators.predictor import LINEAR
 from skde.typing import Array
 from skde.validation import check_choice, named_parameters, shown
 
-OUTPUTS = ("decision", "probability")
 RESPONSES = ("decision_function", "predict_proba", "predict")
 
 
@@ -42,7 +41,8 @@ class ModelClassifier(ClassifierMixin, BaseModel):
         loss(y, response), where weights are given with sample_weight=weights, which returns a number.
     output : {"decision", "probability"}, default "decision"
         The model's values: log-odds, with 0 between two classes, and for several classes logarithms of probabilities up
-        to a constant; or probabilities, of two classes that of the second.
+        to a constant; or probabilities, of two classes that of the second, and of several divided by their sum.
+        Candidates with a value outside [0, 1], or with a sum of 0, have failed: their loss is NaN.
     response_method : {"decision_function", "predict_proba", "predict"}, default "decision_function"
         The second argument of a callable loss: the model's values, probabilities of shape (n_samples, n_classes), or
         classes.
@@ -143,7 +143,7 @@ class ModelClassifier(ClassifierMixin, BaseModel):
         y : array-like of shape (n_samples,)
             The classes, at least two.
         sample_weight : array-like of shape (n_samples,) or None, default None
-            Weights >= 0.
+            Weights >= 0; samples of the weight 0 are left out.
 
         Returns
         -------
@@ -165,12 +165,11 @@ class ModelClassifier(ClassifierMixin, BaseModel):
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y must have at least two classes, got one class: {shown(self.classes_[0])}")
-        weights = checked_weights(sample_weight, len(X))
+        X, y, codes, weights = weighted_samples(sample_weight, X, y, codes)
 
-        def make_loss(xp: Any, rows: Any) -> Loss:
+        def make_loss(xp: Any, rows: Any, shares: Array) -> Loss:
             given = None if sample_weight is None else weights[rows]
-            shares = xp.asarray(weights[rows] / weights[rows].sum())
-            return classification_loss(
+            loss = classification_loss(
                 self.loss,
                 y[rows],
                 xp.asarray(codes[rows]),
@@ -181,8 +180,16 @@ class ModelClassifier(ClassifierMixin, BaseModel):
                 self.classes_,
                 self.response_method,
             )
+            if self.output == PROBABILITY:
+                loss.valid = self._responses.valid
+            return loss
 
-        return self._fit(X, codes, weights, number, self._n_outputs, make_loss)
+        try:
+            return self._fit(X, codes, weights, number, self._n_outputs, make_loss)
+        except ValueError as error:
+            if self.output == PROBABILITY and "NaN" in str(error):
+                error.add_note("with output='probability' the loss is NaN where a value of the model is not in [0, 1]")
+            raise
 
     @property
     def _n_outputs(self) -> int | None:

@@ -15,7 +15,6 @@ from skde.engines import decode
 from skde.estimators.fit_task import FitTask
 from skde.estimators.fit_watch import FitWatch
 from skde.estimators.linear_parameters import LinearSolver, linear_parameters
-from skde.estimators.predictor import LinearModel
 from skde.minimizer import Minimizer
 from skde.typing import Array, FloatArray
 from skde.variables import Fixed, Real, Variables
@@ -118,14 +117,13 @@ class Search:
         self.plan = plan
         self.watch = watch
         self.polish = plan.polish and task.smooth
-        convex = self.polish and isinstance(task.predictor.model, LinearModel)
         members = task.variables.members
         squares = plan.separate and task.loss.squared and task.smooth
         eligible = np.flatnonzero([squares and type(one) is Real for one in members])
-        self.linear = linear_parameters(self.predictions, task.limits, eligible, seed)
+        self.linear = linear_parameters(self.predictions, task.limits, eligible, seed, lambda: watch.ended)
         constant = {j for j, one in enumerate(members) if isinstance(one, Fixed)}
         self.searched = [j for j in range(len(members)) if j not in constant and j not in self.linear]
-        self.exact = convex or not self.searched  # a local search is enough
+        self.exact = (plan.polish and task.convex) or not self.searched  # a local search is enough
         ridge = task.alpha * task.penalized[self.linear] if task.penalty == "l2" else np.zeros(len(self.linear))
         self.solver = LinearSolver(self.predictions, task.y, task.weights, task.limits, self.linear, ridge)
         self._evals_before = 0  # of the model, before the population

@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from skde.algorithms import Algorithm
-from skde.estimators.base_model import BaseModel, Model, checked_weights, on_host
+from skde.estimators.base_model import BaseModel, Model, on_host, weighted_samples
 from skde.estimators.fit_watch import ModelProgress
 from skde.estimators.losses import Loss
 from skde.estimators.predictor import LINEAR
@@ -122,6 +122,8 @@ class ModelRegressor(RegressorMixin, BaseModel):
 
     A model may fail for candidates in the box: NaN is worse than any number. Floating-point warnings are off.
 
+    Functions cannot write to X, y and sample_weight: NumPy raises a ValueError. theta is a copy for each call.
+
     Examples
     --------
     >>> import numpy as np
@@ -193,7 +195,7 @@ class ModelRegressor(RegressorMixin, BaseModel):
         y : array-like of shape (n_samples,)
             The targets.
         sample_weight : array-like of shape (n_samples,) or None, default None
-            Weights >= 0; for "chebyshev" all weights above 0 are alike.
+            Weights >= 0; samples of the weight 0 are left out. For "chebyshev" all weights above 0 are alike.
 
         Returns
         -------
@@ -212,11 +214,10 @@ class ModelRegressor(RegressorMixin, BaseModel):
         self._forget()
         X, y = validate_data(self, on_host(X), on_host(y), dtype=np.float64, y_numeric=True)
         y = np.asarray(y, np.float64)
-        weights = checked_weights(sample_weight, len(X))
+        X, y, weights = weighted_samples(sample_weight, X, y)
 
-        def make_loss(xp: Any, rows: Any) -> Loss:
+        def make_loss(xp: Any, rows: Any, shares: Array) -> Loss:
             given = None if sample_weight is None else xp.asarray(weights[rows])
-            shares = xp.asarray(weights[rows] / weights[rows].sum())
             return regression_loss(self.loss, xp.asarray(y[rows]), shares, given, X[rows], delta, quantile)
 
         return self._fit(X, y, weights, number, None, make_loss)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from skde.arrays import array_namespace, real_array
+from skde.estimators.user_functions import call_with_data
 from skde.typing import Array, FloatArray
 
 LINEAR = "linear"
@@ -48,12 +49,15 @@ class Predictor:
         Floating-point warnings are off: candidates are from the whole box, and those that fail have NaN.
         """
         self.n_evals += len(theta)
-        theta = array_namespace(self.X).asarray(theta)
+        xp = array_namespace(self.X)
+        theta = xp.array(theta)  # a copy, because a model may change it
         with np.errstate(all="ignore"):
             if self.vectorized:
                 return self.checked(self.outputs(theta.T[:, :, None]), (len(theta), *self.shape))
-            rows = [self.checked(self.outputs(row), self.shape) for row in theta]
-        return array_namespace(self.X).stack(rows)
+            predictions = xp.empty((len(theta), *self.shape))
+            for k, row in enumerate(theta):
+                predictions[k] = self.checked(self.outputs(row), self.shape)
+        return predictions
 
     def one(self, theta: FloatArray) -> Array:
         """Return the predictions for one candidate of shape (n_parameters,)."""
@@ -62,7 +66,7 @@ class Predictor:
     def outputs(self, theta: Array) -> Any:
         """Return what the model gives for parameters on the first axis; an index that is missing is explained."""
         try:
-            return self.model(self.X, theta)
+            return call_with_data(self.model, self.X, theta)
         except IndexError as error:
             error.add_note(f"the model was given {len(theta)} parameters, one for each bound, and X of {self.X.shape}")
             raise

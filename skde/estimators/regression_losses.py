@@ -52,21 +52,20 @@ class MeanLoss(Loss):
 
 
 class LargestLoss(Loss):
-    """The largest absolute residual of the samples with a weight above 0.
+    """The largest absolute residual.
 
     Parameters
     ----------
-    y, weights : ndarray of shape (n_samples,)
-        Targets and weights.
+    y : ndarray of shape (n_samples,)
+        Targets.
     """
 
-    def __init__(self, y: Array, weights: Array) -> None:
+    def __init__(self, y: Array) -> None:
         self.y = y
-        self.counts = weights > 0
 
     def values(self, predictions: Array) -> Array:
         """Return the largest absolute residuals."""
-        return (abs(predictions - self.y) * self.counts).max(axis=1)
+        return abs(predictions - self.y).max(axis=1)
 
 
 def squared(residual: Array, _: float) -> Array:
@@ -127,7 +126,7 @@ def regression_loss(
     if callable(loss):
         return UserLoss(loss, y, given, lambda row: row)
     if loss == LARGEST:
-        return LargestLoss(y, weights)
+        return LargestLoss(y)
     if isinstance(loss, str) and loss in OF_RESIDUALS:
         rho, number = OF_RESIDUALS[loss], {"huber": delta, "quantile": quantile}.get(loss, 0.0)
 

@@ -1,0 +1,44 @@
+"""Calls of the user's functions, which can read the data of a fit and cannot change it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from skde.typing import Array
+
+READ_ONLY = "a fit calls its functions with the same X, y and sample_weight for every candidate: change a copy of them"
+
+
+def call_with_data(function: Callable[..., Any], data: Array, own: Any, **more_data: Array) -> Any:
+    """Return function(data, own, **more_data), with data that it cannot write to.
+
+    Parameters
+    ----------
+    function : callable
+        A model, a loss or residuals.
+    data, more_data : ndarray
+        Arrays of the fit.
+    own : object
+        What the function may change: an array of this call alone.
+    """
+    try:
+        return function(protected(data), own, **{name: protected(array) for name, array in more_data.items()})
+    except ValueError as error:
+        if "read-only" in str(error):
+            error.add_note(READ_ONLY)
+        raise
+
+
+def protected(array: Array) -> Array:
+    """Return a view of an array without the right to write to it, or a copy of one of CuPy, which has no such views.
+
+    It is made for every call, because an array that joblib sends to a worker can be written to there.
+    """
+    if not isinstance(array, np.ndarray):
+        return array.copy()
+    view = array.view()
+    view.flags.writeable = False
+    return view
