@@ -102,7 +102,7 @@ def test_numbers_of_configurations_lead_to_their_parameters(fitted: RacingTuner)
 
 
 @pytest.mark.parametrize(
-    ("instance", "name"), [("sphere", "sphere"), ((landscape, [(0, 1)]), "cost"), ((1, 2), "tuple"), (10.0, "10.0")]
+    ("instance", "name"), [("sphere", "sphere"), ((landscape, [(0, 1)]), "cost"), ((1, 2), "(1, 2)"), (10.0, "10.0")]
 )
 def test_labels_of_instances(instance: Any, name: str) -> None:
     assert label(instance) == name
