@@ -15,7 +15,7 @@ def described(value: Any) -> str:
     """Return a text that equal inputs of a search share in all processes, and that other ones do not.
 
     The repr of scikit-learn is not enough: it leaves out the middle of long texts, elements of long lists and, by its
-    configuration, the defaults. An object without a repr of its own is known by its class alone.
+    configuration, the defaults. An object with the default repr is known by its class alone.
     """
     if isinstance(value, np.generic):
         return repr(value.item())
