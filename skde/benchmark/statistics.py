@@ -37,7 +37,7 @@ def merge(records: Mapping[str, Record]) -> Record:
     (first, record), *_ = records.items()
     cells: dict[tuple[str, int, str], Cell] = {}
     owners: dict[tuple[str, int, str], str] = {}
-    minima: dict[tuple[str, int], Any] = {}
+    minima: dict[tuple[str, int], tuple[Any, str]] = {}
     for file, part in records.items():
         for name in ("suite", "budget"):
             here, there = part["settings"][name], record["settings"][name]
@@ -49,11 +49,12 @@ def merge(records: Mapping[str, Record]) -> Record:
                 raise ValueError(
                     f"{file} has {key[0]} D={key[1]} {key[2]}, which {owners[key]} has too; leave one of them out"
                 )
-            there = minima.setdefault(key[:2], cell.get("f_opt"))
-            if cell.get("f_opt") != there:
+            f_opt = cell.get("f_opt")
+            there, owner = minima.setdefault(key[:2], (f_opt, file))
+            if f_opt != there:
                 raise ValueError(
-                    f"{file} has {key[0]} D={key[1]} {key[2]} with f_opt={cell.get('f_opt')!r}, but others have "
-                    f"{there!r}; their errors cannot be compared"
+                    f"{file} has {key[0]} D={key[1]} {key[2]} with f_opt={f_opt!r}, but {owner} has {there!r} for "
+                    "another algorithm; their errors cannot be compared: measure one of them again"
                 )
             cells[key], owners[key] = cell, file
     return {**record, "cells": list(cells.values())}

@@ -34,7 +34,7 @@ from skde.validation import check_int, check_jobs, check_path, check_real, check
 
 ALL_TRIED = "All configurations of the space were tried."
 ALL_SPENT = "The fits of the search are used up."
-# What only some searches have.
+# Attributes that only some searches have.
 BEST = ("best_index_", "best_score_", "best_params_", "best_estimator_", "refit_time_", "feature_names_in_")
 
 

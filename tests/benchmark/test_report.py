@@ -358,7 +358,7 @@ def test_minima_that_are_too_low_are_named(tmp_path):
 
 def test_different_minima_are_refused(tmp_path):
     write(tmp_path, [cell("f1", "de", 1.0), {**cell("f1", "jde", 1.0), "f_opt": -100.0}])
-    with pytest.raises(ValueError, match=r"runs\.json has f1 D=5 jde with f_opt=-100\.0, but others have 0\.0"):
+    with pytest.raises(ValueError, match=r"runs\.json has f1 D=5 jde with f_opt=-100\.0, but runs\.json has 0\.0"):
         make_report(tmp_path)
 
 
