@@ -237,19 +237,19 @@ def test_examples_on_a_gpu(name: str, run: Run) -> None:
 def test_the_benchmark_of_islands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "islands.json"
     options = ["--dim", "20", "--evals", "60000", "--runs", "3", "--device", "cpu", "--out", str(file)]
-    rows = module_of("benchmarks/islands/islands.py").main(options)
+    rows = module_of("benchmarks/studies/islands/islands.py").main(options)
     for one, many in (rows[:2], rows[2:]):
         assert one["problem"] == many["problem"]
         assert many["median"] < one["median"]
         assert len(many["best"]) == 3
     record = json.loads(file.read_text())
     assert record["figures"] == rows
-    assert record["command"].startswith("python benchmarks/islands/islands.py --dim 20")
+    assert record["command"].startswith("python benchmarks/studies/islands/islands.py --dim 20")
     assert "16 islands of 16" in capsys.readouterr().out
 
 
 def test_the_benchmark_of_large_populations_refuses_other_algorithms(monkeypatch: pytest.MonkeyPatch) -> None:
-    script = module_of("benchmarks/speed/large_populations.py")  # it needs a GPU
+    script = module_of("benchmarks/studies/speed/large_populations.py")  # it needs a GPU
     monkeypatch.setattr("sys.argv", ["large_populations.py", "--algorithms", "de,psoo"])
     with pytest.raises(ValueError, match=r"each of --algorithms must be one of .*; did you mean 'pso'"):
         script.main()
@@ -259,7 +259,7 @@ def test_the_comparison_on_bbob_goes_on_after_its_finished_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("ioh")
-    comparison = module_of("benchmarks/auto/comparison.py")
+    comparison = module_of("benchmarks/studies/auto/comparison.py")
     parts, file = tmp_path / "parts.jsonl", tmp_path / "comparison.json"
     for name, value in (("DIMS", (2,)), ("BUDGETS", (300,)), ("OWN", ("de", "auto")), ("PEERS", ()), ("SLOW", ())):
         monkeypatch.setattr(comparison, name, value)
@@ -277,7 +277,7 @@ def test_the_comparison_on_bbob_goes_on_after_its_finished_parts(
 
 def test_the_comparison_counts_each_evaluation(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ioh")
-    comparison = module_of("benchmarks/auto/comparison.py")
+    comparison = module_of("benchmarks/studies/auto/comparison.py")
     monkeypatch.setattr(comparison, "FUNCTIONS", range(1, 2))
     # The first generation of 100 individuals is the whole run, and its targets count where they are reached.
     assert comparison.measure(2, 50, "de")["area"] > 0

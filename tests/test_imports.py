@@ -13,6 +13,7 @@ from typing import NamedTuple
 import pytest
 
 import skde
+import skde.benchmark
 import skde.tuning
 from skde.algorithms import ALGORITHMS
 
@@ -41,9 +42,9 @@ FLOORS = [
     {"skde.plotting"},
     {"skde.scipy", "skde.testing", "skde.estimators", "skde.optuna"},
     {"skde"},
-    {"skde.benchmark"},
     {"skde.cli"},
     {"skde.__main__"},
+    {"skde.benchmark"},
     {"skde.tuning"},
 ]
 # CUDA is loaded where a GPU is asked for.
@@ -61,13 +62,13 @@ class Import(NamedTuple):
 def sources() -> dict[str, Path]:
     """Return every module of the package and its file."""
     found = {}
-    for package, init in (("skde", skde.__file__), ("skde.tuning", skde.tuning.__file__)):
-        root = Path(init).parent  # an editable install has several entries in __path__
+    for package in (skde, skde.benchmark, skde.tuning):
+        root = Path(package.__file__).parent  # an editable install has several entries in __path__
         for file in root.rglob("*.py"):
             parts = file.relative_to(root).with_suffix("").parts
-            if package == "skde" and parts[0] == "tuning":
+            if package is skde and parts[0] in ("benchmark", "tuning"):
                 continue
-            found[".".join([package, *(part for part in parts if part != "__init__")])] = file
+            found[".".join([package.__name__, *(part for part in parts if part != "__init__")])] = file
     return found
 
 

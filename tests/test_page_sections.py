@@ -51,12 +51,11 @@ def test_rotated_functions_have_a_section_if_there_is_a_record(
     render: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = importlib.import_module("pages.rotations")
-    monkeypatch.setattr(page, "DOCS", tmp_path)
+    monkeypatch.setattr(page, "RECORDS", tmp_path)
     assert page.section() == []
-    (tmp_path / "benchmarks").mkdir()
     record = rotations_record(alone=0.2, together=0.1004)
     record["figures"][9]["alone"] = 1.85
-    (tmp_path / "benchmarks" / "rotations-card.json").write_text(json.dumps(record))
+    (tmp_path / "rotations-card.json").write_text(json.dumps(record))
     lines = page.section()
     assert lines[0].startswith("## Rotated functions on a GPU")
     assert "| function | one run | 30 together, each | paper | paper / one run |" in lines

@@ -12,6 +12,8 @@ from typing import Any
 import optuna
 
 from skde.algorithms import Algorithm, get_algorithm
+from skde.benchmark.commands.experiments import record_and_show
+from skde.benchmark.commands.reproduce import RUNS
 from skde.benchmark.reproduction import available
 from skde.benchmark.suites import find_suite
 from skde.cli.arguments import (
@@ -31,8 +33,7 @@ from skde.cli.arguments import (
     variable,
 )
 from skde.cli.minimize import VARIABLE_HELP, check_box, find_objective, find_variables
-from skde.cli.output import record_and_show, run_and_show, to_json
-from skde.cli.reproduce import RUNS
+from skde.cli.output import run_and_show, to_json
 from skde.problems import ConstrainedProblem, Problem
 from skde.tuning import comparison, reproduction
 from skde.tuning.report import check_drawing, elite_lines

@@ -11,7 +11,7 @@ from skde.benchmark.records import read_record
 from skde.benchmark.statistics import errors, natural_key
 from skde.typing import FloatArray
 
-from .sources import DOCS, joined, link, source
+from .sources import RECORDS, joined, link, source
 
 BASELINE = "jde"
 NAME = "cec2011.json"
@@ -19,7 +19,7 @@ NAME = "cec2011.json"
 
 def section() -> list[str]:
     """Return the comparison of `auto` with jde on every problem of CEC 2011."""
-    record = read_record(DOCS / "benchmarks" / NAME)
+    record = read_record(RECORDS / NAME)
     samples: dict[tuple[str, int], dict[str, FloatArray]] = {}
     for cell in record["cells"]:
         # The problems have no known minima: none of their values counts as zero.

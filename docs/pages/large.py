@@ -1,15 +1,15 @@
-"""The section of the page on speed on large populations, from docs/benchmarks/large-*.json."""
+"""The section of the page on speed on large populations, from benchmarks/records/large-*.json."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
-DOCS = Path(__file__).resolve().parents[1]
+from .sources import RECORDS
+
 HEAD = """## Large populations on a GPU
 
-    python benchmarks/speed/large_populations.py --out docs/benchmarks/large-NAME.json
+    python benchmarks/studies/speed/large_populations.py --out benchmarks/records/large-NAME.json
 
 Microseconds of a generation of Rastrigin's function. Figures next to evosax and EvoX, in one run, are above. There a
 peer is faster in one setting of float32: evosax in PSO with D=10^4, NP=1000 (0.81 of our time). In float64 both are
@@ -64,10 +64,10 @@ they are reached. That of three times de for JADE's family is not; de has gained
 def section() -> list[str]:
     """Return the lines of the section."""
     lines = [HEAD]
-    for path in sorted((DOCS / "benchmarks").glob("large-*.json")):
+    for path in sorted(RECORDS.glob("large-*.json")):
         record = json.loads(path.read_text())
         made = f"{record['driver']['gpu']}, {record['date'][:10]}, commit {record['commit'][:10]}"
-        lines += [f"{made} ([{path.name}](benchmarks/{path.name})).", ""]
+        lines += [f"{made} ([{path.name}](../benchmarks/records/{path.name})).", ""]
         lines += times(record["figures"]) + counters(record.get("counters", []))
     return lines
 

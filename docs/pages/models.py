@@ -1,4 +1,4 @@
-"""The tables of certified regressions in docs/models.md, between two marks, from docs/benchmarks/nist*.json."""
+"""The tables of certified regressions in docs/models.md, between two marks, from benchmarks/records/nist*.json."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from .sources import DOCS, joined
+from .sources import DOCS, RECORDS, joined
 
-RECORD, WITHOUT_RESIDUALS = DOCS / "benchmarks" / "nist.json", DOCS / "benchmarks" / "nist-auto.json"
-BEGIN = "<!-- Made by docs/render.py from docs/benchmarks/nist.json, up to the next mark. -->"
+RECORD, WITHOUT_RESIDUALS = RECORDS / "nist.json", RECORDS / "nist-auto.json"
+BEGIN = "<!-- Made by docs/render.py from benchmarks/records/nist.json, up to the next mark. -->"
 END = "<!-- The end of what is made. -->"
 SOLVED = 6  # digits
 
@@ -53,7 +53,7 @@ def table(record: dict[str, Any]) -> Iterator[str]:
             f"{row['standard_error_digits']} | {figures(row)} | {min(free[name]['digits'])} | {figures(free[name])} |"
         )
     yield ""
-    yield f"From [nist.json](benchmarks/nist.json), on {record['machine']['cpu']}:"
+    yield f"From [nist.json](../benchmarks/records/nist.json), on {record['machine']['cpu']}:"
     yield ""
     yield f"- {record['date'][:10]}, commit {record['commit'][:10]}: `{record['command']}`"
 
@@ -82,7 +82,8 @@ def without_residuals(record: dict[str, Any]) -> Iterator[str]:
         cells = (", ".join(f"{one:g}" if one > 0 else "0" for one in row[label]) for label in labels)
         yield f"| {row['set']} | {' | '.join(cells)} |"
     yield ""
-    yield "The table has the digits of every seed; 0 means none. From [nist-auto.json](benchmarks/nist-auto.json), on"
+    yield "The table has the digits of every seed; 0 means none."
+    yield "From [nist-auto.json](../benchmarks/records/nist-auto.json), on"
     yield f"{record['machine']['cpu']}, {record['date'][:10]}, commit {record['commit'][:10]}: `{record['command']}`"
 
 

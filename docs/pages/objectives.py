@@ -1,4 +1,4 @@
-"""The table of forms in docs/objectives.md, between two marks, from the record docs/benchmarks/objectives.json."""
+"""The table of forms in docs/objectives.md, between two marks, from the record benchmarks/records/objectives.json."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from .sources import RECORDS
+
 DOCS = Path(__file__).resolve().parents[1]
-RECORD = DOCS / "benchmarks" / "objectives.json"
-BEGIN = "<!-- Made by docs/render.py from docs/benchmarks/objectives.json, up to the next mark. -->"
+RECORD = RECORDS / "objectives.json"
+BEGIN = "<!-- Made by docs/render.py from benchmarks/records/objectives.json, up to the next mark. -->"
 END = "<!-- The end of what is made. -->"
 MEANINGS = {
     "name": '`fit("rastrigin")`',
@@ -45,5 +47,5 @@ def table(record: dict[str, Any]) -> Iterator[str]:
     yield (
         f"Medians of {record['settings']['repeats']} repeats in turn; {record['machine']['cpu']}, "
         f"{record['date'][:10]}, commit {record['commit'][:10]}, `{record['command']}` "
-        "([objectives.json](benchmarks/objectives.json))."
+        "([objectives.json](../benchmarks/records/objectives.json))."
     )

@@ -1,12 +1,11 @@
-"""The table of the reproduced tuning of a paper, from the records docs/benchmarks/table-1-*.json."""
+"""The table of the reproduced tuning of a paper, from the records benchmarks/records/table-1-*.json."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from skde.tuning.comparison import read_tuning, summary
 
-DOCS = Path(__file__).resolve().parents[1]
+from .sources import RECORDS
+
 HEADS = ["record", "found", "better", "equal", "worse", "a run is better with probability", "p, functions", "p, boxes"]
 HEADS += ["experiments", "seconds"]
 
@@ -14,13 +13,13 @@ HEADS += ["experiments", "seconds"]
 def table() -> list[str]:
     """Return the table of the parameters that each tuning found, the comparison with the paper's, and its cost."""
     lines = [f"| {' | '.join(HEADS)} |", "|---" * len(HEADS) + "|"]
-    for path in sorted((DOCS / "benchmarks").glob("table-1-*.json")):
+    for path in sorted(RECORDS.glob("table-1-*.json")):
         record = read_tuning(path)
         for row in summary(record):
             tuned = record["tuned"][row["algorithm"]]
             found = ", ".join(f"{name} {value_text(value)}" for name, value in tuned["best"].items())
             cells = [
-                f"[{path.name}](benchmarks/{path.name})",
+                f"[{path.name}](../benchmarks/records/{path.name})",
                 found,
                 *(row[key] for key in ("better", "equal", "worse")),
             ]

@@ -1,15 +1,15 @@
-"""The section of the page on speed on threads and on several GPUs, from docs/benchmarks/parallel-*.json."""
+"""The section of the page on speed on threads and on several GPUs, from benchmarks/records/parallel-*.json."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
-DOCS = Path(__file__).resolve().parents[1]
+from .sources import RECORDS
+
 HEAD = """## Threads and several GPUs
 
-    python benchmarks/speed/parallel.py --out docs/benchmarks/parallel-NAME.json
+    python benchmarks/studies/speed/parallel.py --out benchmarks/records/parallel-NAME.json
 
 Microseconds of a generation of DE on Rastrigin's function inside a fit, without the fit's fixed cost; the median of
 repeats in which all numbers of threads or GPUs take turns. On a CPU a run of fewer than 10000 components (pop_size
@@ -53,7 +53,7 @@ would cross in every generation: of 10^6 individuals in 30 variables 120 MB, whi
 def section() -> list[str]:
     """Return the lines of the section."""
     lines = [HEAD]
-    for path in sorted((DOCS / "benchmarks").glob("parallel-*.json")):
+    for path in sorted(RECORDS.glob("parallel-*.json")):
         record = json.loads(path.read_text())
         for part in dict.fromkeys(row["part"] for row in record["figures"]):
             lines += table(record, path.name, part, [row for row in record["figures"] if row["part"] == part])
@@ -70,7 +70,7 @@ def table(record: dict[str, Any], name: str, part: str, rows: list[dict[str, Any
     ratio = "times the runs" if part == "processes" else f"{numbers[0]} / {numbers[-1]}"
     work = int(numbers[-1]) if part == "processes" else 1
     lines = [
-        f"{where}; {record['date'][:10]}, commit {record['commit'][:10]} ([{name}](benchmarks/{name})).",
+        f"{where}; {record['date'][:10]}, commit {record['commit'][:10]} ([{name}](../benchmarks/records/{name})).",
         "",
         f"| {' | '.join([*heads, ratio])} |",
         "|---" * (len(heads) + 1) + "|",

@@ -1,16 +1,13 @@
-"""The comparison with other libraries' programs of the same algorithms, from docs/benchmarks/peers-cec2017*.json."""
+"""The comparison with other libraries' programs of the same algorithms, from benchmarks/records/peers-cec2017*.json."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 from skde.benchmark.records import Record, read_record
 from skde.benchmark.statistics import compare
 
-from .sources import source
+from .sources import RECORDS, source
 
-DOCS = Path(__file__).resolve().parents[1]
-RECORDS = {10: "peers-cec2017.json", 30: "peers-cec2017-d30.json", 50: "peers-cec2017-d50.json"}
+NAMES = {10: "peers-cec2017.json", 30: "peers-cec2017-d30.json", 50: "peers-cec2017-d50.json"}
 # Without its population size reduction, which JADE does not have.
 JADE = "minionpy:JADE:population_size=100,minimum_population_size=100"
 # Our algorithm, theirs, and how their defaults differ.
@@ -34,8 +31,8 @@ PAIRS = (
 
 def page() -> str:
     """Return the page."""
-    records = {dim: read_record(DOCS / "benchmarks" / name) for dim, name in RECORDS.items()}
-    lines = ["<!-- Made by docs/render.py from docs/benchmarks/peers-cec2017*.json. -->", ""]
+    records = {dim: read_record(RECORDS / name) for dim, name in NAMES.items()}
+    lines = ["<!-- Made by docs/render.py from benchmarks/records/peers-cec2017*.json. -->", ""]
     lines += ["# Comparison with other libraries", ""]
     lines += [
         "Algorithms of skde and of other libraries on CEC 2017's functions, as minionpy evaluates them: 51 runs of"
@@ -47,8 +44,8 @@ def page() -> str:
         "higher than theirs by the rank-sum test at 0.05. Of two equal programs it finds about 1.5 differences.",
         "Errors below 1e-8 are zero; the others have the digits that keep their order. The last column has ours first.",
         "",
-        "| ours | theirs | " + " | ".join(f"D={dim}" for dim in RECORDS) + " | difference |",
-        "|---|---|" + "---|" * len(RECORDS) + "---|",
+        "| ours | theirs | " + " | ".join(f"D={dim}" for dim in NAMES) + " | difference |",
+        "|---|---|" + "---|" * len(NAMES) + "---|",
     ]
     for own, peer, differs in PAIRS:
         counts = " | ".join(verdicts(record, own, peer) for record in records.values())
@@ -62,13 +59,13 @@ def page() -> str:
         "minionpy's RDEX evaluates perturbed components outside the box, and may end there. In 10 variables rdex is",
         "worse on functions 27 and 30: there nine and nineteen of 20 runs of minionpy's end outside the box, with",
         "errors from 376 and from 256, where those inside begin at 393 and 394",
-        "(`python benchmarks/peers/points_outside.py 27 30`). With Holm's correction these two are the only functions",
-        "on which the two programs differ.",
+        "(`python benchmarks/studies/peers/points_outside.py 27 30`). With Holm's correction these two are the only",
+        "functions on which the two programs differ.",
         "",
         "In 30 variables rdex is worse on functions 4, 25, 27, 29 and 30, and differs on no other. There 49 of 50 runs",
         "of minionpy's end outside the box",
-        "(`python benchmarks/peers/points_outside.py 4 25 27 29 30 --dim 30 --runs 10`). On 4, 25 and 30 their errors",
-        "end at 24.1, 380.3 and 1787, where those of rdex begin at 58.6, 386.7 and 1955.",
+        "(`python benchmarks/studies/peers/points_outside.py 4 25 27 29 30 --dim 30 --runs 10`). On 4, 25 and 30",
+        "their errors end at 24.1, 380.3 and 1787, where those of rdex begin at 58.6, 386.7 and 1955.",
         "",
         "In 10 variables arrde is better than minionpy's ARRDE on functions 13, 20, 23 and 24 and worse on 27. The",
         'rule at the bounds explains it: with `repair="reflect"`, which is close to theirs, 51 runs on each of these',
@@ -83,7 +80,7 @@ def page() -> str:
         "## Sources",
         "",
     ]
-    for dim, name in RECORDS.items():
+    for dim, name in NAMES.items():
         lines += [f"- D={dim}: {source(records[dim], name)[0]}"]
     return "\n".join(lines) + "\n"
 

@@ -1,4 +1,4 @@
-"""The page on platforms, and the plot of solved targets on BBOB, from docs/benchmarks/bbob-ecdf.json."""
+"""The page on platforms, and the plot of solved targets on BBOB, from benchmarks/records/bbob-ecdf.json."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from skde.benchmark.peer_optimizers import LIBRARIES
 
 from .plots import drawn
+from .sources import RECORDS
 
 DOCS = Path(__file__).resolve().parents[1]
 NAME = "bbob-ecdf"
@@ -18,7 +19,7 @@ TITLES = {"all": "51 targets, 1e2 to 1e-8", "last": "last target, 1e-8"}
 
 def read() -> dict[str, Any]:
     """Return the record."""
-    record: dict[str, Any] = json.loads((DOCS / "benchmarks" / f"{NAME}.json").read_text())
+    record: dict[str, Any] = json.loads((RECORDS / f"{NAME}.json").read_text())
     return record
 
 
@@ -29,7 +30,7 @@ def page() -> str:
         f"| `{name}` | {', '.join(f'`{algorithm}`' for algorithm in library.algorithms)} |"
         for name, library in LIBRARIES.items()
     )
-    made = "<!-- Made by docs/render.py from docs/texts/platforms.md and docs/benchmarks/bbob-ecdf.json. -->"
+    made = "<!-- Made by docs/render.py from docs/texts/platforms.md and benchmarks/records/bbob-ecdf.json. -->"
     return f"{made}\n\n{text.replace('PEERS', peers)}" + "\n".join(section(read())) + "\n"
 
 
@@ -56,7 +57,7 @@ def section(record: dict[str, Any]) -> list[str]:
         f"{settings['runs']} instances of 24 functions, {settings['budget']} evaluations. {machine['cpu']}, "
         f"{machine['isa']}; {record['date'][:10]}, commit {(record['commit'] or 'none')[:10]}, "
         f"coco-experiment {settings['platform'].split()[-1]}, cocopp {record['versions']['cocopp']}, "
-        f"`{record['command']}` ([{NAME}.json](benchmarks/{NAME}.json)).",
+        f"`{record['command']}` ([{NAME}.json](../benchmarks/records/{NAME}.json)).",
         "",
         f"![Shares of solved targets]({NAME}.svg)",
         "",

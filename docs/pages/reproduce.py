@@ -15,7 +15,7 @@ from skde.benchmark.tables import counts_text, reasons
 from skde.benchmark.verdicts import DIFFERS, INCOMPARABLE, NOISE, NONE, SLOWER, VERDICTS, WORSE
 
 from . import coevolution, official_data, paper_tuning
-from .sources import provenance_text
+from .sources import RECORDS, provenance_text
 
 DOCS = Path(__file__).resolve().parents[1]
 SUMMARY, TABLE = "SUMMARY\n", "TABLE 1\n"  # their lines in the texts
@@ -88,7 +88,7 @@ def tables(reproduction: Reproduction, record: Record) -> dict[str, Comparison]:
 
 def records(name: str) -> list[Path]:
     """Return the files of a paper's records."""
-    return sorted((DOCS / "benchmarks").glob(f"reproduce-{name}-*.json"))
+    return sorted(RECORDS.glob(f"reproduce-{name}-*.json"))
 
 
 def summary() -> list[str]:
@@ -115,7 +115,7 @@ def page() -> str:
     text = (DOCS / "texts" / "reproduce.md").read_text()
     if text.count(SUMMARY) != 1:
         raise ValueError(f"docs/texts/reproduce.md must have one line {SUMMARY.strip()!r}, for the table")
-    lines = ["<!-- Made by docs/render.py from docs/texts/reproduce*.md and docs/benchmarks. -->", ""]
+    lines = ["<!-- Made by docs/render.py from docs/texts/reproduce*.md and benchmarks/records. -->", ""]
     lines += [text.strip().replace(SUMMARY, "\n".join([*summary(), ""])), ""]
     for reproduction in REPRODUCTIONS.values():
         paper = reproduction.paper

@@ -1,20 +1,18 @@
-"""The section of the page on speed on rotated functions, from docs/benchmarks/rotations-*.json."""
+"""The section of the page on speed on rotated functions, from benchmarks/records/rotations-*.json."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from statistics import mean
 from typing import Any
 
 from skde.benchmark.papers.janssen2024 import DIM, MODELS, Janssen2024
 
-from .sources import joined, noted
+from .sources import RECORDS, joined, noted
 
-DOCS = Path(__file__).resolve().parents[1]
 HEAD = """## Rotated functions on a GPU
 
-    python benchmarks/speed/rotations.py --out docs/benchmarks/rotations-NAME.json
+    python benchmarks/studies/speed/rotations.py --out benchmarks/records/rotations-NAME.json
 
 Seconds of a run of DE on the functions of `janssen2024`, in float64, with the setting of the paper's Table 3: 250
 individuals in {dim} variables. They are those of whole fits, of one run and of several runs together; the time of the
@@ -41,7 +39,7 @@ AIM_TOGETHER = 0.1
 
 def section() -> list[str]:
     """Return the lines of the section; none without a record."""
-    paths = sorted((DOCS / "benchmarks").glob("rotations-*.json"))
+    paths = sorted(RECORDS.glob("rotations-*.json"))
     lines = [HEAD.format(dim=DIM, program=PROGRAM, machine=PAPER.machine)] if paths else []
     for path in paths:
         lines += part(json.loads(path.read_text()), path.name)
@@ -54,7 +52,7 @@ def part(record: dict[str, Any], name: str) -> list[str]:
     where = record["driver"]["gpu"] if record["driver"] else record["machine"]["cpu"]
     return [
         f"{where}; {record['date'][:10]}, commit {record['commit'][:10]}; {settings['evals']} evaluations of a run, "
-        f"medians of {settings['repeats']} turns{noted(record)} ([{name}](benchmarks/{name})).",
+        f"medians of {settings['repeats']} turns{noted(record)} ([{name}](../benchmarks/records/{name})).",
         "",
         *table(rows, settings["runs"]),
         finding(rows, settings["runs"]),

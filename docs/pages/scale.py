@@ -1,10 +1,9 @@
-"""The section of the page on speed on populations, dimensions and runs, from docs/benchmarks/scale-*.json."""
+"""The section of the page on speed on populations, dimensions and runs, from benchmarks/records/scale-*.json."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -12,12 +11,11 @@ from skde.benchmark.scale_sizes import cell_of
 from skde.benchmark.scale_table import derived
 
 from .plots import drawn
-from .sources import noted
+from .sources import RECORDS, noted
 
-DOCS = Path(__file__).resolve().parents[1]
 HEAD = """## Populations, dimensions and runs
 
-    skde bench speed --scale --device cuda --out docs/benchmarks/scale-NAME.json
+    skde bench speed --scale --device cuda --out benchmarks/records/scale-NAME.json
 
 measures every algorithm on Rastrigin's function with 10^2 to 10^6 individuals, 10 to 10^4 dimensions and 1 to 10^4
 runs, in both precisions. A figure is the time of a generation inside a fit that is warm, without the fit's fixed
@@ -38,7 +36,7 @@ Rows = list[dict[str, Any]]
 
 def records() -> dict[str, dict[str, Any]]:
     """Return the records by the names of their files."""
-    return {path.stem: json.loads(path.read_text()) for path in sorted((DOCS / "benchmarks").glob("scale-*.json"))}
+    return {path.stem: json.loads(path.read_text()) for path in sorted(RECORDS.glob("scale-*.json"))}
 
 
 def section() -> list[str]:
@@ -53,7 +51,7 @@ def part(record: dict[str, Any], name: str) -> list[str]:
     """Return the lines on one record."""
     driver, machine = record["driver"], record["machine"]
     where = f"{driver['gpu']}, CUDA {driver['runtime'] // 1000}" if driver else f"{machine['cpu']}, one thread"
-    link = f"[{name}.json](benchmarks/{name}.json)"
+    link = f"[{name}.json](../benchmarks/records/{name}.json)"
     source = f"{record['date'][:10]}, commit {record['commit'][:10]}, `{record['command']}` ({link})"
     rate = median(record["memory"]["copy_bytes_per_second"]) / 1e9
     dtypes, axes = " and ".join(record["settings"]["dtypes"]), dict.fromkeys(row["axis"] for row in record["figures"])

@@ -1,4 +1,4 @@
-"""The number of SciPy's tests that pass in docs/scipy.md, between two marks, from docs/benchmarks/scipy-tests.json."""
+"""The number of SciPy's tests that pass, between two marks of docs/scipy.md, from the record scipy-tests.json."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from .sources import DOCS, read
 
-BEGIN = "<!-- Made by docs/render.py from docs/benchmarks/scipy-tests.json, up to the next mark. -->"
+BEGIN = "<!-- Made by docs/render.py from benchmarks/records/scipy-tests.json, up to the next mark. -->"
 END = "<!-- The end of what is made. -->"
 
 
@@ -24,6 +24,6 @@ def sentence(record: dict[str, Any]) -> str:
     n_passed, version = sum(row["passed"] for row in rows), record["versions"]["scipy"]
     return (
         f"{n_passed} of the {len(rows)} tests in SciPy {version}'s own file that call the public function pass with "
-        f"nothing changed but the import.{without} From [scipy-tests.json](benchmarks/scipy-tests.json), "
+        f"nothing changed but the import.{without} From [scipy-tests.json](../benchmarks/records/scipy-tests.json), "
         f"{record['date'][:10]}, commit {record['commit'][:10]}: `{record['command']}`"
     )

@@ -1,4 +1,4 @@
-"""The tables of searches in docs/hyperparameters.md, from the record docs/benchmarks/searches.json."""
+"""The tables of searches in docs/hyperparameters.md, from the record benchmarks/records/searches.json."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from .sources import RECORDS
+
 DOCS = Path(__file__).resolve().parents[1]
-RECORD = DOCS / "benchmarks" / "searches.json"
-BEGIN = "<!-- Made by docs/render.py from docs/benchmarks/searches.json, up to the next mark. -->"
+RECORD = RECORDS / "searches.json"
+BEGIN = "<!-- Made by docs/render.py from benchmarks/records/searches.json, up to the next mark. -->"
 END = "<!-- The end of what is made. -->"
 MEASURES = {"score": "score on the outer test rows", "inner": "best mean score of the inner splits"}
 
@@ -49,7 +51,7 @@ def tables(record: dict[str, Any]) -> Iterator[str]:
         found = [[row["score"] for row in rows if (row["task"], row["search"]) == (task, one)] for one in searches]
         yield f"| {task} | {' | '.join(f'{np.mean(scores):.4f}' if scores else '-' for scores in found)} |"
     yield ""
-    yield f"From [searches.json](benchmarks/searches.json), on {record['machine']['cpu']}:"
+    yield f"From [searches.json](../benchmarks/records/searches.json), on {record['machine']['cpu']}:"
     yield ""
     for made in [*record.get("earlier", []), record]:
         yield f"- {made['date'][:10]}, commit {made['commit'][:10]}: `{made['command']}`"

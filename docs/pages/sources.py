@@ -11,6 +11,7 @@ from skde.algorithms import ALGORITHMS
 from skde.benchmark.records import Record
 
 DOCS = Path(__file__).resolve().parents[1]
+RECORDS = DOCS.parent / "benchmarks" / "records"
 
 
 def joined(parts: Iterable[Any]) -> str:
@@ -50,12 +51,13 @@ def provenance_text(record: Record, name: str) -> str:
     processors = ", ".join(dict.fromkeys(cpu for text in given for cpu in text.split("; ")))
     where = machine.get("gpu") or f"{processors}, {machine['isa']}"
     commits = ", ".join(dict.fromkeys(str(cell.get("commit"))[:10] for cell in record["cells"]))
-    return f"{where}; {record['date'][:10]}, commit {commits}, `{record['command']}` ([{name}](benchmarks/{name}))."
+    made = f"{where}; {record['date'][:10]}, commit {commits}, `{record['command']}`"
+    return f"{made} ([{name}](../benchmarks/records/{name}))."
 
 
 def read(name: str) -> dict[str, Any]:
     """Return a record that is not one of `skde bench run`."""
-    record: dict[str, Any] = json.loads((DOCS / "benchmarks" / f"{name}.json").read_text())
+    record: dict[str, Any] = json.loads((RECORDS / f"{name}.json").read_text())
     return record
 
 
@@ -67,5 +69,5 @@ def described(record: dict[str, Any], name: str) -> str:
     commits = ", ".join(dict.fromkeys((commit or "none")[:10] for commit in given))
     return (
         f"{machine['cpu']}, {machine['isa']}; {record['date'][:10]}, commit {commits}, `{record['command']}` "
-        f"([{name}.json](benchmarks/{name}.json))."
+        f"([{name}.json](../benchmarks/records/{name}.json))."
     )

@@ -1,18 +1,17 @@
-"""The page on speed, from the records in docs/benchmarks/."""
+"""The page on speed, from the records in benchmarks/records/."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 from . import large, parallel, plots, rotations, scale
+from .sources import RECORDS
 
-DOCS = Path(__file__).resolve().parents[1]
 HEAD = """# Speed
 
-Made from the records in `docs/benchmarks/` by `python docs/render.py`; medians of {repeats} repeats, in turn.
+Made from the records in `benchmarks/records/` by `python docs/render.py`; medians of {repeats} repeats, in turn.
 Ratios are from one run; absolute figures depend on the machine.
 """
 PEERS = ("scipy", "pygmo", "minionpy")
@@ -53,7 +52,7 @@ def source(record: dict[str, Any], name: str) -> list[str]:
     machine, driver = record["machine"], record["driver"]
     where = f"{driver['gpu']}, CUDA {driver['runtime'] // 1000}" if driver else f"{machine['cpu']}, {machine['isa']}"
     made = f"{record['date'][:10]}, commit {commits(record)}, `{record['command']}`"
-    return [f"{where}; {made} ([{name}](benchmarks/{name})).", ""]
+    return [f"{where}; {made} ([{name}](../benchmarks/records/{name})).", ""]
 
 
 def commits(record: dict[str, Any]) -> str:
@@ -85,7 +84,7 @@ def cpu(record: dict[str, Any], name: str) -> list[str]:
 
 def plot() -> bytes:
     """Return an SVG: evaluations a second of one setting, with compiled and with NumPy objectives."""
-    record = json.loads((DOCS / "benchmarks" / "speed-cpu.json").read_text())
+    record = json.loads((RECORDS / "speed-cpu.json").read_text())
     setting = next(row for row in record["figures"]["settings"] if row["problem"] == PLOTTED)
     rows = {label: setting["evals_per_second"][key]["median"] / 1e6 for label, key in BARS.items()}
 
@@ -143,7 +142,7 @@ def family(rows: list[dict[str, Any]]) -> list[str]:
 def every_algorithm() -> list[str]:
     """Return the section on the algorithms on a CPU: microseconds a generation."""
     name = "algorithms-cpu.json"
-    record = json.loads((DOCS / "benchmarks" / name).read_text())
+    record = json.loads((RECORDS / name).read_text())
     ratio = {row["algorithm"]: row["ratio to de"] for row in record["figures"]}
     return [
         "## A generation of every algorithm on a CPU, one thread",
@@ -161,7 +160,7 @@ def every_algorithm() -> list[str]:
 def compositions() -> list[str]:
     """Return the section on composition functions: microseconds a point."""
     name = "compositions-cpu.json"
-    record = json.loads((DOCS / "benchmarks" / name).read_text())
+    record = json.loads((RECORDS / name).read_text())
     versions = f"minionpy {record['versions']['minionpy']}"
     lines = [
         "## Composition functions on a CPU, one thread",
@@ -212,7 +211,7 @@ def change(what: str, record: dict[str, Any], name: str) -> list[str]:
 
 def page() -> str:
     """Return the page."""
-    records = {path.name: json.loads(path.read_text()) for path in sorted((DOCS / "benchmarks").glob("speed-*.json"))}
+    records = {path.name: json.loads(path.read_text()) for path in sorted(RECORDS.glob("speed-*.json"))}
     repeats = {record["settings"]["repeats"] for record in records.values()}
     lines = [HEAD.format(repeats=" or ".join(map(str, sorted(repeats))))]
     for name, record in records.items():
@@ -221,5 +220,5 @@ def page() -> str:
     lines += rotations.section() + parallel.section()
     lines += ["## Effects of changes", ""]
     for name, what in CHANGES.items():
-        lines += change(what, json.loads((DOCS / "benchmarks" / name).read_text()), name)
+        lines += change(what, json.loads((RECORDS / name).read_text()), name)
     return "\n".join(lines).rstrip() + "\n"

@@ -1,4 +1,4 @@
-"""The tables of tuners in docs/tuning.md, between two marks, from the records docs/benchmarks/tuners*.json."""
+"""The tables of tuners in docs/tuning.md, between two marks, from the records benchmarks/records/tuners*.json."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from .sources import RECORDS
+
 DOCS = Path(__file__).resolve().parents[1]
 # The first table has all records but those of earlier tasks and of repeated comparisons. The second has the comparisons
 # that were repeated with other seeds. The third, of presets and the irace that they follow, has earlier tasks too.
 EARLIER, AGAIN = "tuners-irace", "-again"
-BEGIN = "<!-- Made by docs/render.py from docs/benchmarks/tuners*.json, up to the next mark. -->"
+BEGIN = "<!-- Made by docs/render.py from benchmarks/records/tuners*.json, up to the next mark. -->"
 END = "<!-- The end of what is made. -->"
 
 # Rows by task and tuner, in the order of the records.
@@ -27,7 +29,7 @@ def page() -> str:
 
 def tables() -> Iterator[str]:
     """Yield the lines of the tables and their sources."""
-    files = sorted((DOCS / "benchmarks").glob("tuners*.json"))
+    files = sorted(RECORDS.glob("tuners*.json"))
     records = {file.stem: json.loads(file.read_text()) for file in files}
     again = {name: record for name, record in records.items() if name.endswith(AGAIN)}
     once = {name: record for name, record in records.items() if name not in again}
@@ -55,7 +57,7 @@ def sources(records: dict[str, dict[str, Any]]) -> Iterator[str]:
     yield ""
     for name, record in records.items():
         where = f"{record['machine']['cpu']}, {record['date'][:10]}, commit {record['commit'][:10]}"
-        yield f"- [{name}.json](benchmarks/{name}.json): {where}"
+        yield f"- [{name}.json](../benchmarks/records/{name}.json): {where}"
     yield ""
 
 

@@ -10,7 +10,7 @@ from skde.algorithms.auto import AUTO, first_share
 from skde.benchmark.records import read_record
 from skde.benchmark.statistics import compare, merge
 
-from .sources import DOCS, described, link, provenance_text, read
+from .sources import RECORDS, described, link, provenance_text, read
 
 NAME, LAST = "bbob-auto", "bbob-ecdf-auto"
 CEC2017 = ("cec2017-auto.json", "peers-cec2017.json")
@@ -80,7 +80,7 @@ def behind(auto: dict[str, Any], other: dict[str, Any]) -> float:
 
 def cec2017() -> list[str]:
     """Return the comparison with the algorithms of the record of peers on CEC 2017."""
-    records = {name: read_record(DOCS / "benchmarks" / name) for name in CEC2017}
+    records = {name: read_record(RECORDS / name) for name in CEC2017}
     found = compare(merge(records), AUTO)
     (part,) = found["dims"]
     own = next(iter(records.values()))
@@ -89,8 +89,8 @@ def cec2017() -> list[str]:
         "",
         f"The {part['ranked_functions']} functions, D={part['dim']}, {own['settings']['runs']} runs of "
         f"{found['budget'].replace('dim', 'D')} evaluations. {provenance_text(own, CEC2017[0])} The others are those "
-        f"of [{CEC2017[1]}](benchmarks/{CEC2017[1]}). The last columns have the numbers of functions on which `auto` "
-        "is better, equal and worse, by the Mann-Whitney test on each function at 0.05.",
+        f"of [{CEC2017[1]}](../benchmarks/records/{CEC2017[1]}). The last columns have the numbers of functions on "
+        "which `auto` is better, equal and worse, by the Mann-Whitney test on each function at 0.05.",
         "",
         "| algorithm | mean rank | better | equal | worse |",
         "|---|---|---|---|---|",

@@ -12,7 +12,7 @@ from skde.benchmark.records import read_record
 from skde.benchmark.statistics import compare, friedman_ranks
 
 from . import auto_polish, bbob, cec2011, cec_comparison, held_out, middle_budgets, small_budgets, two_searches
-from .sources import DOCS, described, joined, link, read, source
+from .sources import DOCS, RECORDS, described, joined, link, read, source
 
 BASELINE = "jde"
 
@@ -111,7 +111,7 @@ def candidates() -> list[str]:
 
 def page() -> str:
     """Return the page."""
-    lines = ["<!-- Made by docs/render.py from docs/texts/which.md and docs/benchmarks/. -->", ""]
+    lines = ["<!-- Made by docs/render.py from docs/texts/which.md and benchmarks/records/. -->", ""]
     lines += [(DOCS / "texts" / "which.md").read_text().strip(), "", *bbob.section(), *two_searches.section()]
     lines += [
         *auto_polish.section(),
@@ -126,7 +126,7 @@ def page() -> str:
         *cec_comparison.section(),
         *candidates(),
     ]
-    for path in sorted((DOCS / "benchmarks").glob("quality-*.json")):
+    for path in sorted(RECORDS.glob("quality-*.json")):
         record = read_record(path)
         found = compare(record, BASELINE)
         if any(part["ranks"] is None for part in found["dims"]):
@@ -136,6 +136,6 @@ def page() -> str:
         own = found["suite"] != "cec2017"
         lines += [f"## {found['suite']}", "", *source(record, path.name)]
         lines += [f"Errors below {found['zero']:g} are zero.{' ' + centred(found) if own else ''}", ""]
-        lines += [f"`skde bench compare docs/benchmarks/{path.name} --baseline {BASELINE}` prints the medians.", ""]
+        lines += [f"`skde bench compare benchmarks/records/{path.name} --baseline {BASELINE}` prints the medians.", ""]
         lines += advice(found) + ranks(found)
     return "\n".join(lines).rstrip() + "\n"

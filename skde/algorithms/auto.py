@@ -107,7 +107,7 @@ RARE_PERTURBATION = MappingProxyType({"perturbation_rate": 0.2})
 # The largest middle budget that is for DE, in evaluations for every variable: in at most MIDDLE_DIM, and in more.
 MIDDLE_EVALS, MIDDLE_DIM, MIDDLE_EVALS_OF_MANY = 3000, 30, 1500
 # The first row that a fit fits counts. Of the candidates each has the lowest mean rank, or nearly so, in the records
-# docs/benchmarks/auto.json, bbob-comparison.json and auto-middle-budgets.json, which have D = 2 to 40; with large
+# benchmarks/records/auto.json, bbob-comparison.json and auto-middle-budgets.json, which have D = 2 to 40; with large
 # budgets in 10 to 15 variables, and middle ones in more than 30, in the trials of docs/which.md.
 BY_BUDGET = (
     Row(300, 3, "jso", lambda dim: 10, MIDPOINT),

@@ -1,4 +1,4 @@
-"""Commands and reproductions that other packages, such as skde.tuning, add by entry points."""
+"""Commands and reproductions that other packages, such as skde.benchmark and skde.tuning, add by entry points."""
 
 from __future__ import annotations
 
@@ -27,14 +27,18 @@ def load(extension: EntryPoint) -> Any:
 
 
 def add_extensions(commands: Any, arguments: Sequence[str]) -> None:
-    """Add the commands of all extensions; the help of one that cannot be loaded is the reason.
+    """Add the command that the arguments name or, where they name none, those of all extensions.
+
+    The help of a command that cannot be loaded is the reason.
 
     Raises
     ------
     InputError
         When the arguments name a command that cannot be loaded.
     """
-    for extension in entry_points(group=COMMANDS):
+    found = entry_points(group=COMMANDS)
+    named = [extension for extension in found if extension.name in arguments[:1]]
+    for extension in named or found:
         try:
             load(extension)(commands)
         except InputError as error:

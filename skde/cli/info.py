@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from skde.algorithms import ALGORITHMS
-from skde.benchmark import gpu_descriptions, machine, versions
 from skde.cli.arguments import add_command
+from skde.cli.environment import gpu_descriptions, machine, versions
 from skde.cli.output import to_json
 from skde.engines import choose_engine
 from skde.problems import ALIASES, SUITES, problem_names

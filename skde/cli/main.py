@@ -12,17 +12,15 @@ from typing import Any
 
 from skde import __version__
 from skde.cli.arguments import InputError, Parser, join_negative_numbers
-from skde.cli.bench import add_bench
 from skde.cli.extensions import add_extensions
 from skde.cli.info import add_algorithms, add_info, add_problems
 from skde.cli.minimize import add_minimize
 from skde.cli.minmax import add_minmax
-from skde.cli.reproduce import add_reproduce
 from skde.cli.signals import Termination
 from skde.validation import check_choice, nearest
 
 BAD_INPUT, PIPE_CLOSED = 2, 141  # exit codes; the second is that of SIGPIPE
-OWN_COMMANDS = ("minimize", "minmax", "info", "bench", "reproduce", "problems", "algorithms")
+OWN_COMMANDS = ("minimize", "minmax", "info", "problems", "algorithms")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -106,8 +104,6 @@ def make_parser(arguments: Sequence[str]) -> tuple[Parser, list[str]]:
     add_minimize(commands)
     add_minmax(commands)
     add_info(commands)
-    add_bench(commands)
-    add_reproduce(commands)
     if not arguments or arguments[0] not in (*OWN_COMMANDS, "--version"):
         add_extensions(commands, arguments)
     add_problems(commands)

@@ -11,7 +11,6 @@ from skde import __version__
 from skde.algorithms import ALGORITHMS, Algorithm, describe, get_algorithm
 from skde.algorithms.auto import AUTO
 from skde.algorithms.sequence import AlgorithmSequence
-from skde.benchmark.user_functions import error_line, import_name
 from skde.cli.arguments import (
     VARIABLE_FORMS,
     InputError,
@@ -28,6 +27,7 @@ from skde.cli.arguments import (
     variable,
 )
 from skde.cli.output import aligned, ending, has_value, outcome, run_and_show, to_json, vector
+from skde.cli.user_modules import error_line, import_name
 from skde.engines import EXECUTION_MODELS, check_device, choose_engine, model_engine
 from skde.engines.execution_models import CPU_MODELS
 from skde.fit.local_search import NAMES

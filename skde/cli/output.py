@@ -11,9 +11,6 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from skde.base import BaseSolver
-from skde.benchmark.file_lock import locked
-from skde.benchmark.growing_record import Recording
-from skde.cli.arguments import shows_progress
 from skde.result import RunResult
 from skde.serialization import json_view
 from skde.typing import FloatArray
@@ -46,32 +43,6 @@ def run_and_show(run: Callable[[], object], show: Callable[[], None], found: Cal
 def has_value(solver: BaseSolver) -> bool:
     """Return whether a fit has found a point with a finite value."""
     return any(np.isfinite([run.fun, run.violation]).all() for run in solver.runs_)
-
-
-def record_and_show(options: Any, run: Callable[..., Any], show: Callable[[Any], None]) -> int:
-    """Run an experiment, write its record and show it; after an interruption or an error, show the finished part.
-
-    A second command with the same file is refused while the first one runs.
-
-    Parameters
-    ----------
-    options : Namespace
-        Options of the command, with `out`.
-    run : callable
-        The experiment; takes a `Recording`.
-    show : callable
-        Prints a record.
-    """
-    records: list[Any] = []
-
-    def show_finished() -> None:
-        if any(record.get("cells") or record.get("tuned") for record in records):
-            show(records[0])
-
-    recording = Recording(options.out, options.command_line, shows_progress(options), records.append)
-    with locked(options.out):
-        run_and_show(lambda: run(recording=recording), show_finished)
-    return 0
 
 
 def outcome(runs: list[RunResult], best: RunResult) -> dict[str, Any]:

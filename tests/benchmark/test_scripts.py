@@ -1,4 +1,4 @@
-"""Short scripts of benchmarks/ that make records."""
+"""Short scripts of benchmarks/studies/ that make records."""
 
 import json
 import runpy
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks" / "studies"
 pytestmark = pytest.mark.skipif(not BENCHMARKS.is_dir(), reason="the source distribution has no benchmarks")
 
 
@@ -32,7 +32,7 @@ def test_fits_without_residuals_count_digits(tmp_path):
     assert record["figures"] == [solved, left]
     assert record["solved"] == {"auto": 2, "auto, polish=False": 1, "jde": 1}
     assert record["by_seed"] == {"auto": [2], "auto, polish=False": [1], "jde": [1]}
-    assert record["command"].startswith("python benchmarks/models/nist_without_residuals.py --sets Misra1a")
+    assert record["command"].startswith("python benchmarks/studies/models/nist_without_residuals.py --sets Misra1a")
 
 
 def test_ranks_on_suites_that_no_choice_has_seen():

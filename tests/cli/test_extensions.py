@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 import pytest
@@ -15,9 +15,27 @@ MISSING = "skde.tuning needs Optuna, which is missing: pip install 'skde[tuning]
 
 
 @pytest.mark.parametrize("command", ["import skde.cli.main", "from skde.cli.main import main; main(['algorithms'])"])
-def test_other_commands_do_not_load_optuna(command: str) -> None:
-    check = f"{command}; import sys; assert not {{'optuna', 'skde.tuning'}} & set(sys.modules)"
+def test_other_commands_load_no_extension(command: str) -> None:
+    check = f"{command}; import sys; assert not {{'optuna', 'skde.tuning', 'skde.benchmark'}} & set(sys.modules)"
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_measurements_do_not_load_optuna() -> None:
+    program = "import sys; from skde.cli.main import main; main(['bench', 'run']); sys.exit('optuna' in sys.modules)"
+    subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+
+
+def test_the_core_works_without_the_laboratory_and_the_tuner() -> None:
+    program = """
+import sys
+sys.modules.update({"skde.benchmark": None, "skde.tuning": None})
+from skde.cli.main import main
+assert main(["minimize", "sphere", "--dim", "2", "--max-evals", "500"]) == 0
+assert main(["info"]) == main(["problems"]) == main(["algorithms"]) == 0
+assert main(["bench", "speed"]) == main(["reproduce", "qin2012"]) == 2
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
@@ -36,10 +54,13 @@ def test_a_misspelt_command_suggests_tune(given: str, meant: str, capsys: pytest
 
 @pytest.fixture
 def without_optuna(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the extensions fail to load as skde.tuning does without Optuna."""
+    """Let the extensions of skde.tuning fail to load, as they do without Optuna."""
+    load_found = EntryPoint.load
 
     def load(self: EntryPoint) -> Any:
-        raise ImportError(MISSING)
+        if self.module.startswith("skde.tuning"):
+            raise ImportError(MISSING)
+        return load_found(self)
 
     monkeypatch.setattr(EntryPoint, "load", load)
 
@@ -71,6 +92,9 @@ def test_help_without_the_extra(capsys: pytest.CaptureFixture[str]) -> None:
 def test_without_the_package_of_a_reproduction(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("skde.cli.extensions.entry_points", lambda **group: [])
+    monkeypatch.setattr(
+        "skde.cli.extensions.entry_points",
+        lambda **wanted: [] if wanted["group"] == "skde.reproductions" else entry_points(**wanted),
+    )
     assert main(["reproduce", "nashed2012", "--table", "1"]) == 2
     assert "pip install 'skde[tuning]'" in capsys.readouterr().err

@@ -15,7 +15,7 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, Floa
 
 from skde import get_problem
 
-BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "tuners"
+BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "studies" / "tuners"
 
 
 @pytest.fixture(scope="module")
