@@ -183,14 +183,19 @@ def integer_range(text: str) -> tuple[int, int]:
     return low, high
 
 
+def whole_or_real(text: str) -> int | float:
+    """Read a number, one without a point or an exponent as a whole number."""
+    return int(text) if re.fullmatch(r"\s*[-+]?\d+\s*", text) else float(text)
+
+
 # The kinds of a typed variable, and how its bounds, values or choices are read.
 VARIABLES: dict[str, Callable[[str], Variable]] = {
     "real": lambda text: Real(*bounds_of(text)),
     "int": lambda text: Integer(*integer_range(text)),
     "log": lambda text: Log(*bounds_of(text)),
-    "ordinal": lambda text: Ordinal(tuple(map(float, names(text)))),
+    "ordinal": lambda text: Ordinal(tuple(map(whole_or_real, names(text)))),
     "cat": lambda text: Categorical(names(text)),
-    "fixed": lambda text: Fixed(float(text)),
+    "fixed": lambda text: Fixed(whole_or_real(text)),
 }
 
 

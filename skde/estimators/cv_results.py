@@ -13,6 +13,7 @@ from scipy.stats import rankdata
 from skde.estimators.fold_fits import FoldScores, error_value
 from skde.estimators.parameter_space import Candidate
 from skde.typing import FloatArray
+from skde.variables.choices import as_plain
 
 
 def cv_results(
@@ -92,6 +93,7 @@ def parameter_columns(candidates: Sequence[Candidate]) -> dict[str, Any]:
 
 def column_type(values: Sequence[Any]) -> Any:
     """Return the type of a column: that of the numbers or the booleans in it, if all have room, else object."""
+    values = list(map(as_plain, values))
     kinds = {type(value) for value in values}
     if kinds <= {bool} or kinds <= {int} or kinds <= {float} or kinds <= {int, float}:
         with suppress(OverflowError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import numbers
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, product
@@ -16,6 +17,7 @@ from scipy.stats import loguniform, randint, rv_continuous, rv_discrete, uniform
 from skde.typing import FloatArray
 from skde.validation import nearest, shown
 from skde.variables import Categorical, Fixed, Integer, Log, Ordinal, Variable
+from skde.variables.choices import as_plain
 
 Condition = Callable[[dict[str, Any]], Any]
 
@@ -106,7 +108,8 @@ class ParameterSpace:
     Parameters
     ----------
     distributions : mapping or sequence of mappings
-        Lists and distributions by name. Of several mappings, a configuration has the parameters of one.
+        Lists and distributions by name. Of several mappings, a configuration has the parameters of one. A pair of
+        numbers is refused.
     conditions : mapping of str to callable, or None
         condition(values) returns whether a parameter applies, from the values of those before it; those that do not
         apply are None.
@@ -185,6 +188,7 @@ class ParameterSpace:
 
     def _identity(self, name: str, value: Any) -> Any:
         """Return what JSON can say of a value: itself, or the number of an object among those of its parameter."""
+        value = as_plain(value)
         if isinstance(value, PLAIN):
             return value
         key = value_key(value)
@@ -211,6 +215,7 @@ class ParameterSpace:
 
 def value_key(value: Any) -> str:
     """Return the same text for the same values."""
+    value = as_plain(value)
     if isinstance(value, PLAIN):
         return json.dumps(value)
     try:
@@ -250,6 +255,8 @@ def as_parameter(key: str, name: Any, given: Any, part: int | None, condition: C
         form = scipy_form(name, given)
     elif hasattr(given, "rvs"):
         form = {"quantile": draws(given), "drawn": True}
+    elif isinstance(given, tuple) and len(given) == 2 and all(map(is_number, given)):
+        refuse_pair(name, given)
     elif isinstance(given, Sequence | np.ndarray) and not isinstance(given, str | bytes):
         form = list_form(name, list(given))
     else:
@@ -261,14 +268,36 @@ def list_form(name: str, values: list[Any]) -> dict[str, Any]:
     """Return a list as choices: ordered where they are increasing numbers."""
     if not values:
         raise ValueError(f"param_distributions[{name!r}] must have at least one value, got an empty list")
-    plain = [value.item() if isinstance(value, np.generic) else value for value in values]
     different: dict[str, Any] = {}
-    for value in plain:
+    for value in values:
         different.setdefault(value_key(value), value)
-    plain = list(different.values())
-    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in plain)
-    ordered = numbers and all(low < high for low, high in pairwise(plain))
-    return {"choices": tuple(plain), "ordered": ordered}
+    plain = list(map(as_plain, different.values()))
+    ordered = all(isinstance(value, int | float) and is_number(value) for value in plain) and all(
+        low < high for low, high in pairwise(plain)
+    )
+    return {"choices": tuple(different.values()), "ordered": ordered}
+
+
+def refuse_pair(name: str, given: tuple[Any, ...]) -> None:
+    """Refuse a pair of numbers, which is a range as bounds of a solver, and would be two values here.
+
+    Raises
+    ------
+    ValueError
+        With the spellings of both.
+    """
+    low, high = pair = tuple(sorted(map(as_plain, given)))
+    kind = "Integer" if all(isinstance(end, int) for end in pair) else "Real"
+    log = f", on a logarithmic scale skde.Log({low!r}, {high!r})" if 0 < low < high else ""
+    raise ValueError(
+        f"param_distributions[{name!r}] must say whether ({low!r}, {high!r}) are two values or the ends of a range: "
+        f"write [{low!r}, {high!r}] for two values, skde.{kind}({low!r}, {high!r}) for a range{log}"
+    )
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a real number; a bool is none."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 def draws(distribution: Any) -> Callable[[float], Any]:

@@ -54,7 +54,7 @@ class EvolutionSearchCV(RandomizedSearchCV):
         It is cloned for every fit.
     param_distributions : mapping, or list of mappings
         By the name of a parameter: a list of values, a distribution of scipy.stats, one of Optuna, or a typed variable
-        such as `skde.Log`. Of a list of mappings, a configuration has the parameters of one.
+        such as `skde.Log`; not a pair of numbers. Of a list of mappings, a configuration has the parameters of one.
     conditions : mapping of str to callable, or None, default None
         condition(values) returns whether a parameter applies, from the dict of the values before it, in the order of
         param_distributions. A parameter that does not apply is not set; for the conditions after it, it is None.

@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 import skde._cpu as _cpu
 from skde.typing import FloatArray
 from skde.validation import check_choice, check_int, check_real, float_array, shown
+from skde.variables.choices import as_plain, describe_choice, is_filed, read_choice
 
 # The sizes of integers that the kernels round: a half more is still a number of the precision.
 LARGEST_INTEGER = {"float64": 2**50, "float32": 2**21}
@@ -212,8 +214,9 @@ class Ordinal(Variable):
 
     Parameters
     ----------
-    values : sequence of float
-        At least two numbers, each larger than the one before.
+    values : sequence of int, float or scalars of NumPy
+        At least two numbers, each larger than the one before. `params_` has them as they are given, and the objective
+        gets them as float.
     name : str or None, default None
         Its name; None: x0, x1, ... by its place.
 
@@ -225,7 +228,7 @@ class Ordinal(Variable):
     {'t': 0.75}
     """
 
-    values: Sequence[float] | FloatArray
+    values: Sequence[Any] | FloatArray
     name: str | None = None
     kind: ClassVar[str] = "ORDINAL"
 
@@ -233,30 +236,52 @@ class Ordinal(Variable):
         values = float_array(self.values, "Ordinal.values must be increasing numbers")
         if values.ndim != 1 or len(values) < 2 or not (np.isfinite(values).all() and (np.diff(values) > 0).all()):
             raise ValueError(f"Ordinal.values must be at least two increasing numbers, got {shown(self.values)}")
-        object.__setattr__(self, "values", tuple(values.tolist()))
+        given = tuple(
+            value if is_filed(value) else number for value, number in zip(self.values, values.tolist(), strict=True)
+        )
+        object.__setattr__(self, "values", given)
+
+    @cached_property
+    def numbers(self) -> FloatArray:
+        """The values as numbers."""
+        return np.array(self.values, np.float64)
 
     @property
     def limits(self) -> tuple[float, float]:
         """The smallest and the largest value."""
-        return float(self.values[0]), float(self.values[-1])
+        return float(self.numbers[0]), float(self.numbers[-1])
 
     @property
     def middle(self) -> float:
         """The value in the middle."""
-        return float(self.values[len(self.values) // 2])
+        return float(self.numbers[len(self.numbers) // 2])
 
     @property
     def box(self) -> list[tuple[float, float]]:
         """The bounds of the value's index."""
         return Integer(0, len(self.values) - 1).box
 
+    def indices(self, values: Any) -> Any:
+        """Return the indices of the values that are nearest to these numbers."""
+        above = np.minimum(np.searchsorted(self.numbers, values), len(self.numbers) - 1)
+        below = np.maximum(above - 1, 0)
+        with np.errstate(over="ignore"):
+            return np.where(values - self.numbers[below] < self.numbers[above] - values, below, above)
+
     def allowed(self, values: FloatArray) -> Any:
-        """Return which numbers are values of the variable."""
-        return np.isin(values, self.values)
+        """Return which numbers are values of the variable, as they are or rounded to single precision."""
+        nearest = self.numbers[self.indices(values)]
+        with np.errstate(over="ignore"):
+            return (nearest == values) | (nearest.astype(np.float32) == values)
 
     def components(self, values: FloatArray) -> FloatArray:
         """Return the indices of these values."""
-        return np.searchsorted(self.values, values)[:, None].astype(np.float64)
+        indices: FloatArray = self.indices(values)[:, None].astype(np.float64)
+        return indices
+
+    def parameter(self, value: float) -> Any:
+        """Return a value as `params_` has it: as it was given."""
+        return self.values[int(self.indices(value))]
 
 
 @dataclass(frozen=True)
@@ -268,8 +293,9 @@ class Categorical(WholeNumbered):
 
     Parameters
     ----------
-    choices : sequence of str, int, float, bool or None
-        At least two, all different. The objective gets the index of the choice, a number.
+    choices : sequence of str, int, float, bool, None or scalars of NumPy
+        At least two, all different. `params_` has them as they are given, and the objective gets the index of the
+        choice, a number.
     name : str or None, default None
         Its name; None: x0, x1, ... by its place.
 
@@ -300,13 +326,13 @@ class Categorical(WholeNumbered):
         given = self.choices
         if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray):
             raise TypeError(f"Categorical.choices must be a list, got {shown(given)} ({type(given).__name__})")
-        choices = tuple(choice.item() if isinstance(choice, np.generic) else choice for choice in given)
+        choices = list(map(as_plain, given))
         for choice in choices:
             if not isinstance(choice, CHOICES):
                 raise TypeError(f"Categorical.choices must be text, numbers, bools or None, got {shown(choice)}")
         if len(choices) < 2 or len(set(map(repr, choices))) < len(choices):
             raise ValueError(f"Categorical.choices must be at least two different ones, got {shown(given)}")
-        object.__setattr__(self, "choices", choices)
+        object.__setattr__(self, "choices", tuple(given))
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -328,7 +354,8 @@ class Categorical(WholeNumbered):
 
     def number(self, parameter: Any, what: str) -> float:
         """Return the index of a choice."""
-        same = [k for k, choice in enumerate(self.choices) if choice is parameter or repr(choice) == repr(parameter)]
+        wanted = repr(as_plain(parameter))  # 1, 1.0 and True differ
+        same = [k for k, choice in enumerate(self.choices) if repr(as_plain(choice)) == wanted]
         if not same:
             raise ValueError(f"{what} must be one of {shown(self.choices)}, got {shown(parameter)}")
         return float(same[0])
@@ -340,8 +367,8 @@ class Fixed(Variable):
 
     Parameters
     ----------
-    value : float
-        The number.
+    value : int, float or scalar of NumPy
+        The number. `params_` has it as it is given, and the objective gets it as float.
     name : str or None, default None
         Its name; None: x0, x1, ... by its place.
 
@@ -351,25 +378,29 @@ class Fixed(Variable):
     >>> m = Minimizer(max_iter=50, random_state=0)
     >>> m = m.fit(lambda X: (X[:, 0] - X[:, 1]) ** 2, bounds={"a": (-5, 5), "b": Fixed(2)})
     >>> m.params_["b"]
-    2.0
+    2
     """
 
-    value: float
+    value: Any
     name: str | None = None
     kind: ClassVar[str] = "FIXED"
 
     def __post_init__(self) -> None:
         number = check_real("Fixed.value", self.value, -np.inf, np.inf, low_open=True, high_open=True)
-        object.__setattr__(self, "value", number)
+        object.__setattr__(self, "value", self.value if is_filed(self.value) else number)
 
     @property
     def limits(self) -> tuple[float, float]:
         """The value, twice."""
-        return self.value, self.value
+        return float(self.value), float(self.value)
 
     @property
     def middle(self) -> float:
         """The value."""
+        return float(self.value)
+
+    def parameter(self, value: float) -> Any:
+        """Return the value as `params_` has it: as it was given."""
         return self.value
 
     @property
@@ -385,6 +416,17 @@ class Fixed(Variable):
 KINDS: dict[str, type[Variable]] = {kind.kind: kind for kind in (Real, Integer, Log, Ordinal, Categorical, Fixed)}
 
 
+def describe_variable(name: str, variable: Variable) -> dict[str, Any]:
+    """Return a variable as an entry of `Variables.describe`, for JSON."""
+    parameters = asdict(variable)
+    for several in ("values", "choices"):
+        if several in parameters:
+            parameters[several] = list(map(describe_choice, parameters[several]))
+    if "value" in parameters:
+        parameters["value"] = describe_choice(parameters["value"])
+    return {**parameters, "name": name, "kind": variable.kind}
+
+
 def described_variable(described: Any) -> tuple[str, Variable]:
     """Return the name and the variable of an entry of `Variables.describe`."""
     if not isinstance(described, Mapping) or not isinstance(described.get("name"), str):
@@ -392,9 +434,14 @@ def described_variable(described: Any) -> tuple[str, Variable]:
     kind = KINDS[check_choice("the kind of a variable", described.get("kind"), KINDS)]
     parameters = {name: value for name, value in described.items() if name not in ("kind", "name")}
     try:
-        return described["name"], kind(**parameters)
+        return described["name"], kind(**{name: read_value(value) for name, value in parameters.items()})
     except TypeError as error:
         raise ValueError(f"the variable {described['name']!r}: {error}") from error
+
+
+def read_value(value: Any) -> Any:
+    """Return a parameter of a variable that `describe_variable` described."""
+    return list(map(read_choice, value)) if isinstance(value, list | tuple) else read_choice(value)
 
 
 def as_variable(what: str, given: Any, kind: type[Variable] = Real) -> Variable:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -22,6 +22,7 @@ from skde.variables.kinds import (
     Variable,
     WholeNumbered,
     as_variable,
+    describe_variable,
     described_variable,
     nameless,
 )
@@ -127,7 +128,7 @@ class Variables:
                 count = len(variable.choices)
             if isinstance(variable, Ordinal):
                 count, limits = NUMBERS * len(self) + len(values), (0.0, len(variable.values) - 1.0)
-                values += map(float, variable.values)
+                values += variable.numbers.tolist()
             rows += [ENUMERATIONS["Kind"][variable.kind], first, count, *limits]
         return np.array([*rows, *values], np.float64)
 
@@ -142,17 +143,17 @@ class Variables:
         Returns
         -------
         params : dict
-            Integers are int, categories are their choices, all others are float.
+            Integers are int, ordinal values, choices and fixed values are as they were given, all others are float.
 
         Raises
         ------
         ValueError
-            For a point of another shape, or a number that is no value of a variable with whole numbers.
+            For a point of another shape, or a number that is no value of a variable with levels.
         """
         if np.shape(x) != (len(self),):
             raise ValueError(f"x must have shape ({len(self)},), got {np.shape(x)}")
         for name, variable, value in zip(self.names, self.members, x, strict=True):
-            if isinstance(variable, WholeNumbered) and not variable.allowed(np.array([value], np.float64))[0]:
+            if isinstance(variable, WholeNumbered | Ordinal) and not variable.allowed(np.array([value], np.float64))[0]:
                 raise ValueError(f"x: {float(value)!r} is no value of {name!r}, which is {shown(variable)}")
         return {
             name: variable.parameter(float(value))
@@ -212,10 +213,7 @@ class Variables:
 
     def describe(self) -> list[dict[str, Any]]:
         """Return the variables as data."""
-        described = []
-        for name, variable in zip(self.names, self.members, strict=True):
-            described.append({**asdict(variable), "name": name, "kind": variable.kind})
-        return described
+        return [describe_variable(name, variable) for name, variable in zip(self.names, self.members, strict=True)]
 
     @classmethod
     def from_description(cls, described: Sequence[Mapping[str, Any]]) -> Variables:
