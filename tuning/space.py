@@ -17,6 +17,7 @@ from optuna.distributions import (
 
 from skde.tuning.parameter_scale import uniform
 from skde.validation import nearest
+from skde.variables.dependent_values import DependentValues
 
 # Random configurations that show which parameters a space has, and draws after which its rules forbid everything.
 TRIAL_CONFIGURATIONS = 200
@@ -32,6 +33,12 @@ class Configuration:
 
     params: dict[str, Any] = field(default_factory=dict)
     distributions: dict[str, BaseDistribution] = field(default_factory=dict)
+
+    def sort(self, names: Iterable[str]) -> None:
+        """Order the parameters as these names."""
+        ordered = [name for name in names if name in self.params]
+        self.params = {name: self.params[name] for name in ordered}
+        self.distributions = {name: self.distributions[name] for name in ordered}
 
 
 class Suggestions:
@@ -82,11 +89,11 @@ class Space:
     ----------
     parameters : callable or mapping
         A function of an Optuna trial, which calls suggest_float, suggest_int and suggest_categorical (its return
-        value is not used); or Optuna distributions by name. In a mapping, a function of the values before it, which
+        value is not used); or Optuna distributions by name. In a mapping, a function of the other values, which
         returns a distribution, gives bounds that depend on these.
     conditions : mapping of str to callable, optional
-        For a mapping: condition(values) returns whether a parameter applies, from the values of those before it;
-        parameters that do not apply are None.
+        For a mapping: condition(values) returns whether a parameter applies, from the values of the others, in any
+        order; parameters that do not apply are None.
     forbidden : iterable of callable, optional
         rule(values) returns whether a combination is forbidden; parameters that do not apply are None.
     ordinal : iterable of str, optional
@@ -105,7 +112,7 @@ class Space:
     ------
     ValueError, TypeError
         For a space without a parameter to configure, rules that forbid everything, a condition without its parameter,
-        an initial configuration that is not in the space.
+        parameters that depend on each other in a circle, an initial configuration that is not in the space.
 
     Examples
     --------
@@ -268,7 +275,10 @@ class Space:
                 if not isinstance(name, str):
                     raise TypeError(f"the parameters of a space must have names, got {name!r} ({type(name).__name__})")
                 if not callable(distribution) and not isinstance(distribution, BaseDistribution):
-                    raise TypeError(f"{name!r} must be an Optuna distribution or a function, got {distribution!r}")
+                    hint = pair_hint(distribution)
+                    raise TypeError(
+                        f"{name!r} must be an Optuna distribution or a function, got {distribution!r}{hint}"
+                    )
 
     def _discover(self) -> None:
         """Find the parameters by random configurations, which are the same every time."""
@@ -287,25 +297,40 @@ class Space:
         self.draw(lambda _, allowed: uniform(allowed, rng))
 
     def _suggest_all(self, trial: Suggestions, parameters: Mapping[str, Any]) -> None:
-        values: dict[str, Any] = {}
-        for name, distribution in parameters.items():
+        def find(name: str, values: DependentValues) -> Any:
+            distribution = parameters[name]
             try:
-                applies = self.conditions[name](dict(values)) if name in self.conditions else True
-                values[name] = None
-                if applies:
-                    allowed = distribution(dict(values)) if callable(distribution) else distribution
-                    values[name] = trial.suggest(name, allowed)
+                if name in self.conditions and not self.conditions[name](values.for_rule()):
+                    return None
+                allowed = distribution(values.for_rule()) if callable(distribution) else distribution
             except KeyError as error:
                 missing = error.args[0]
-                hint = "" if missing in parameters else nearest(missing, parameters)
                 raise ValueError(
-                    f"{name!r} depends on {missing!r}, which has to come before it in the space{hint}"
+                    f"{name!r} depends on {missing!r}, which is no parameter of the space{nearest(missing, parameters)}"
                 ) from error
+            return trial.suggest(name, allowed)
+
+        DependentValues(parameters, find).fill()
+        trial.configuration.sort(parameters)
 
 
 def as_space(given: Any) -> Space:
     """Return the space that is given as a Space, a function of a trial, or distributions by name."""
     return given if isinstance(given, Space) else Space(given)
+
+
+def pair_hint(given: Any) -> str:
+    """Return the spellings of two values and of a range, for a pair of numbers; an empty text for anything else."""
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        return ""
+    low, high = map(python_value, given)
+    if not all(isinstance(end, int | float) and not isinstance(end, bool) for end in (low, high)):
+        return ""
+    kind = "Int" if isinstance(low, int) and isinstance(high, int) else "Float"
+    return (
+        f"; write CategoricalDistribution([{low!r}, {high!r}]) for two values, "
+        f"{kind}Distribution({low!r}, {high!r}) for a range, with log=True for a logarithmic scale"
+    )
 
 
 def listed(option: str, given: Any, element: str, is_element: Callable[[Any], bool]) -> list[Any]:

@@ -18,6 +18,7 @@ from skde.typing import FloatArray
 from skde.validation import nearest, shown
 from skde.variables import Categorical, Fixed, Integer, Log, Ordinal, Variable
 from skde.variables.choices import as_plain
+from skde.variables.dependent_values import DependentValues
 
 Condition = Callable[[dict[str, Any]], Any]
 
@@ -52,7 +53,7 @@ class Parameter:
     part : int or None
         The number of the mapping that has the parameter, where there are several.
     condition : callable or None
-        Whether the parameter applies, from the values of those before it.
+        Whether the parameter applies, from the values of the others.
     """
 
     key: str
@@ -111,8 +112,8 @@ class ParameterSpace:
         Lists and distributions by name. Of several mappings, a configuration has the parameters of one. A pair of
         numbers is refused.
     conditions : mapping of str to callable, or None
-        condition(values) returns whether a parameter applies, from the values of those before it; those that do not
-        apply are None.
+        condition(values) returns whether a parameter applies, from the values of the others, in any order; those that
+        do not apply are None.
 
     Attributes
     ----------
@@ -151,40 +152,40 @@ class ParameterSpace:
         return sum(parameter.n_values > 1 for parameter in self.parameters)
 
     def applies(self, parameter: Parameter, raw: Mapping[str, Any]) -> bool:
-        """Return whether a parameter applies, by the raw values of those before it."""
-        if parameter.part is not None and raw.get(PART) != parameter.part:
+        """Return whether a parameter applies, by the raw values of the others; those that do not apply are None."""
+        if parameter.part is not None and raw[PART] != parameter.part:
             return False
-        if parameter.condition is None:
-            return True
-        values: dict[str, Any] = {}
-        for before in self.parameters:
-            if before.key == parameter.key:
-                break
-            if before.key != PART and before.part == parameter.part:
-                given = raw.get(before.key)
-                values[before.name] = None if given is None else before.value(given)
-        try:
-            return bool(parameter.condition(values))
-        except KeyError as error:
-            raise ValueError(
-                f"the condition of {parameter.name!r} needs {error.args[0]!r}, which has to come before it in "
-                "param_distributions"
-            ) from error
+        own = self._parameters_of(parameter.part)
+
+        def find(name: str, _: DependentValues) -> Any:
+            given = raw[own[name].key]
+            return None if given is None else own[name].value(given)
+
+        values = DependentValues(own, find)
+        for name, other in own.items():
+            if other.key in raw.keys():  # noqa: SIM118 - those that are found already
+                _ = values[name]
+        return meets(parameter, values)
+
+    def _parameters_of(self, part: int | None) -> dict[str, Parameter]:
+        """Return the parameters of a mapping, by name."""
+        return {one.name: one for one in self.parameters if one.key != PART and one.part == part}
 
     def candidate(self, raw: Mapping[str, Any]) -> Candidate:
         """Return the configuration of raw values; those of parameters that do not apply are ignored."""
+        own = self._parameters_of(raw.get(PART))
         used: dict[str, Any] = {}
-        params: dict[str, Any] = {}
-        identity: list[tuple[str, Any]] = []
-        for parameter in self.parameters:
-            if not self.applies(parameter, used):
-                continue
-            used[parameter.key] = raw[parameter.key]
-            value = parameter.value(raw[parameter.key])
-            if parameter.key != PART:
-                params[parameter.name] = value
-                identity.append((parameter.name, self._identity(parameter.name, value)))
-        return Candidate(params, json.dumps(sorted(identity, key=lambda one: one[0])))
+
+        def find(name: str, values: DependentValues) -> Any:
+            parameter = own[name]
+            if meets(parameter, values):
+                used[name] = parameter.value(raw[parameter.key])
+            return used.get(name)
+
+        DependentValues(own, find).fill()
+        params = {name: used[name] for name in own if name in used}
+        identity = sorted((name, self._identity(name, value)) for name, value in params.items())
+        return Candidate(params, json.dumps(identity))
 
     def _identity(self, name: str, value: Any) -> Any:
         """Return what JSON can say of a value: itself, or the number of an object among those of its parameter."""
@@ -211,6 +212,20 @@ class ParameterSpace:
             candidate = self.candidate(dict(zip(keys, indices, strict=True)))
             found[candidate.identity] = candidate
         return list(found.values()) if len(found) <= most else None
+
+
+def meets(parameter: Parameter, values: DependentValues) -> bool:
+    """Return whether the condition of a parameter, if it has one, holds for the values of the others."""
+    if parameter.condition is None:
+        return True
+    try:
+        return bool(parameter.condition(values.for_rule()))
+    except KeyError as error:
+        missing = error.args[0]
+        raise ValueError(
+            f"the condition of {parameter.name!r} needs {missing!r}, which is no parameter of its mapping in "
+            f"param_distributions{nearest(missing, values.names)}"
+        ) from error
 
 
 def value_key(value: Any) -> str:

@@ -56,8 +56,8 @@ class EvolutionSearchCV(RandomizedSearchCV):
         By the name of a parameter: a list of values, a distribution of scipy.stats, one of Optuna, or a typed variable
         such as `skde.Log`; not a pair of numbers. Of a list of mappings, a configuration has the parameters of one.
     conditions : mapping of str to callable, or None, default None
-        condition(values) returns whether a parameter applies, from the dict of the values before it, in the order of
-        param_distributions. A parameter that does not apply is not set; for the conditions after it, it is None.
+        condition(values) returns whether a parameter applies, from the dict of the others' values, in any order. A
+        parameter that does not apply is not set; for other conditions it is None.
     search : str or Algorithm, default "racing"
         "racing", which needs ``skde[tuning]``; an algorithm's name, such as "jde", with a population of a sixth of
         n_iter; or a parameter object, such as DE(pop_size=20). Where n_iter is too small for a race or a population, cv

@@ -78,6 +78,21 @@ def test_conditions(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["racing", "de"])
+@pytest.mark.parametrize("several", [False, True])
+def test_a_conditional_parameter_may_come_first(method: str, several: bool) -> None:
+    space = {"fails": uniform(2, 1), "b": uniform(0, 1), "a": [0.1, 0.2, 0.3], "mode": ["x", "y"]}
+    conditions = {
+        "fails": lambda values: values["b"] is not None and values["b"] > 0.3,
+        "b": lambda values: values["mode"] == "y",
+    }
+    found = search([space, {"a": [0.5]}] if several else space, search=method, conditions=conditions).fit(X, y)
+    params = [one for one in found.cv_results_["params"] if "mode" in one]
+    assert any("fails" in one for one in params)
+    assert all(("b" in one) == (one["mode"] == "y") for one in params)
+    assert all(("fails" in one) == (one.get("b", 0.0) > 0.3) for one in params)
+
+
+@pytest.mark.parametrize("method", ["racing", "de"])
 def test_several_mappings(method: str) -> None:
     space = [{"mode": ["x"], "a": uniform(0, 1)}, {"mode": ["y"], "b": uniform(0, 1)}]
     found = search(space, search=method).fit(X, y)

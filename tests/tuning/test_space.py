@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise, permutations
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,60 @@ def test_forbidden_combinations_are_not_drawn() -> None:
     assert any(values["kernel"] == "linear" for values in found)
 
 
+LATE = {"gamma": FloatDistribution(0.1, 1.0), "kernel": CategoricalDistribution(["linear", "rbf"])}
+
+
+def with_rbf(values: Any) -> bool:
+    return bool(values["kernel"] == "rbf")
+
+
+def test_a_conditional_parameter_may_come_first() -> None:
+    """It is then what it is after the other one."""
+    sorted_space = Space(dict(reversed(LATE.items())), conditions={"gamma": with_rbf})
+    space = Space(LATE, conditions={"gamma": with_rbf})
+    assert draws(space) == draws(sorted_space)
+    assert all(("gamma" in values) == (values["kernel"] == "rbf") for values in draws(space))
+    assert list(space.read({"kernel": "rbf", "gamma": 0.5}).params) == ["gamma", "kernel"]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        lambda values: values.get("kernel") == "rbf",
+        lambda values: "kernel" in values and values["kernel"] == "rbf",
+        lambda values: values["kernel"] == "rbf" and {**values}["kernel"] == dict(values)["kernel"] == "rbf",
+    ],
+)
+def test_conditions_read_their_values_as_a_dict(condition: Any) -> None:
+    space = Space(LATE, conditions={"gamma": condition})
+    assert all(("gamma" in values) == (values["kernel"] == "rbf") for values in draws(space))
+
+
+def test_a_chain_of_conditions_in_any_order() -> None:
+    names = ["a", "b", "c", "d"]
+    chain: dict[str, Any] = {
+        name: lambda values, before=before: values[before] == 1 for before, name in pairwise(names)
+    }
+    for order in permutations(names):
+        space = Space({name: IntDistribution(0, 1) for name in order}, conditions=chain)
+        for values in draws(space, 40):
+            length = next((k + 1 for k, name in enumerate(names) if values.get(name) == 0), 4)
+            assert set(values) == set(names[:length])
+
+
+def test_bounds_may_depend_on_later_parameters() -> None:
+    space = Space({"low": lambda values: IntDistribution(0, values["high"]), "high": IntDistribution(1, 9)})
+    assert all(values["low"] <= values["high"] for values in draws(space))
+
+
+def test_circles_are_refused_by_name() -> None:
+    conditions = {"a": lambda values: values["b"], "b": lambda values: values["c"], "c": lambda values: values["a"]}
+    with pytest.raises(ValueError, match="in a circle: 'a' on 'b' on 'c' on 'a'"):
+        Space(dict.fromkeys("abc", IntDistribution(0, 1)), conditions=conditions)
+    with pytest.raises(ValueError, match="in a circle: 'a' on 'a'"):
+        Space(dict.fromkeys("ab", lambda values: IntDistribution(0, values["a"] + values["b"])))
+
+
 def test_rules_see_none_where_a_parameter_does_not_apply() -> None:
     space = mapping(forbidden=[lambda values: values["gamma"] is None])
     assert all("gamma" in values for values in draws(space, 50))
@@ -126,9 +181,20 @@ def test_empty_spaces(parameters: Any) -> None:
         (lambda: mapping(initial=["C"]), TypeError, "initial must be a list of mappings, got 'C' in it"),
         (lambda: Space(svm, ordinal=["n"]), ValueError, "ordinal names 'n'"),
         (
-            lambda: Space(MAPPING, conditions={"kernel": lambda values: values["C"] > 1}),
+            lambda: Space(MAPPING, conditions={"kernel": lambda values: values["c"] > 1}),
             ValueError,
-            "'kernel' depends on 'C', which has to come before it",
+            "'kernel' depends on 'c', which is no parameter of the space; did you mean 'C'",
+        ),
+        (
+            lambda: Space({"C": (0.001, 100.0)}),
+            TypeError,
+            r"Categorical\w+\(\[0.001, 100.0\]\) for two values, FloatDistribution\(0.001, 100.0\) for a range",
+        ),
+        (lambda: Space({"n": [1, 10]}), TypeError, r"IntDistribution\(1, 10\) for a range"),
+        (
+            lambda: Space(MAPPING, conditions={"kernel": lambda values: values["kernel"] == "rbf"}),
+            ValueError,
+            "parameters depend on each other in a circle: 'kernel' on 'kernel'",
         ),
     ],
 )

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 from scipy.sparse import csr_matrix
@@ -444,3 +445,46 @@ def test_errors_that_only_rounding_tells_apart_are_equal() -> None:
 
     assert costs(40_000) == [0.0, 0.0]
     assert min(costs(600)) > 0
+
+
+# -- costs -------------------------------------------------------------------------------------------------------------
+
+
+ONE_NUMBER: list[Any] = [
+    lambda cost: np.array([cost]),
+    np.array,
+    lambda cost: np.array([[cost]]),
+    np.float32,
+    lambda cost: [cost],
+    lambda cost: (np.array([cost]),),
+    lambda cost: int(1000 * cost),
+    lambda cost: pd.Series([cost]),
+    lambda cost: pd.DataFrame({"cost": [cost]}),
+]
+
+
+@pytest.mark.parametrize("form", ONE_NUMBER)
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_cost_may_be_an_array_of_one(form: Any, n_jobs: int) -> None:
+    found = target(lambda config, instance, seed: form(config["x"] ** 2), n_jobs=n_jobs)
+    outcomes = list(found.run([job({"x": x}) for x in (0.5, 2.0)]))
+    assert all(outcome.error is None for outcome in outcomes)
+    assert [outcome.cost for outcome in outcomes] in ([0.25, 4.0], [250.0, 4000.0])
+
+
+def test_a_tuning_with_arrays_of_one() -> None:
+    tuner = RacingTuner({"x": FloatDistribution(-1, 1)}, [1.0, 2.0], max_experiments=200, random_state=0)
+    tuner.fit(lambda config, instance, seed: np.array([instance * abs(config["x"] - 0.5)]))
+    assert not any(race["rejected"] for race in tuner.races_)
+    assert abs(tuner.best_params_["x"] - 0.5) < 0.2
+
+
+@pytest.mark.parametrize(
+    ("cost", "shape"),
+    [(np.zeros(2), r"\(2,\)"), ([], r"\(0,\)"), ([1.0, 2.0], r"\(2,\)"), (np.zeros((1, 3)), r"\(1, 3\)")],
+)
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_several_costs_end_a_tuning(cost: Any, shape: str, n_jobs: int) -> None:
+    tuner = RacingTuner({"x": FloatDistribution(-1, 1)}, [1.0, 2.0], max_experiments=200, n_jobs=n_jobs)
+    with pytest.raises(TypeError, match=f"must return one number as the cost, .* got shape {shape}"):
+        tuner.fit(lambda config, instance, seed: cost)

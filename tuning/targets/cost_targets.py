@@ -22,6 +22,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import check_consistent_length
 
 from skde.tuning.targets.base import Job, Limits, Outcome, Target
+from skde.validation import shown
 
 
 class Cost(ABC):
@@ -103,19 +104,46 @@ class SequentialTarget(Target):
 
 
 def measured(cost: Cost, job: Job) -> Outcome:
-    """Return the outcome of one experiment; any exception is a failure of its configuration."""
+    """Return the outcome of one experiment; any exception but that of several costs is its configuration's failure."""
     begin = time.perf_counter()
     try:
         value = checked(cost(job))
+    except CostShapeError:
+        raise
     except Exception as error:
         return Outcome.of_error(error, time.perf_counter() - begin)
     reason = "the cost is inf" if value == math.inf else None
     return Outcome(value, time.perf_counter() - begin, error=reason)
 
 
+class CostShapeError(TypeError):
+    """A target that returns several costs. No other configuration would do better, so that it ends the tuning."""
+
+
+def single_number(cost: Any) -> Any:
+    """Return the number of an array or a list that has one; anything else as it is.
+
+    Raises
+    ------
+    CostShapeError
+        For any other number of elements.
+    """
+    if isinstance(cost, list | tuple):
+        cost = np.asarray(cost)
+    shape = getattr(cost, "shape", None)
+    if not isinstance(shape, tuple):
+        return cost
+    if math.prod(shape) != 1:
+        raise CostShapeError(
+            f"the target must return one number as the cost, or an array with one element, got shape {shape}: "
+            f"{shown(cost)}"
+        )
+    return cost.item() if hasattr(cost, "item") else np.asarray(cost).item()
+
+
 def checked(cost: Any) -> float:
     """Return a cost as a float; inf rejects the configuration."""
-    value = float(cost)
+    value = float(single_number(cost))
     if math.isnan(value):
         raise ValueError("the cost is NaN")
     if value == -math.inf:  # means, tests and models need finite costs
@@ -163,7 +191,7 @@ class EstimatorCost(Cost):
         estimator.set_params(**seeds_of(estimator, job.seed))
         stratify = y if is_classifier(estimator) else None
         X, X_test, y, y_test = train_test_split(X, y, test_size=0.25, random_state=job.seed, stratify=stratify)
-        return 1 - float(estimator.fit(X, y).score(X_test, y_test))
+        return 1 - float(single_number(estimator.fit(X, y).score(X_test, y_test)))
 
     def describe(self) -> str:
         """Return the estimator with its parameters, without the addresses of functions among them."""
