@@ -49,7 +49,7 @@ class RunResult:
     x : ndarray of shape (dim,)
         The best point.
     fun : float
-        Its value; NaN where all values were NaN, or where ask and tell found no feasible point.
+        Its value; NaN where all values were NaN, or where no point was feasible: f is not called with infeasible ones.
     n_evals, n_iter : int
         Evaluations, and generations after the initial population.
     time : float

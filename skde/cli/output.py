@@ -41,8 +41,8 @@ def run_and_show(run: Callable[[], object], show: Callable[[], None], found: Cal
 
 
 def has_value(solver: BaseSolver) -> bool:
-    """Return whether a fit has found a point with a finite value."""
-    return any(np.isfinite([run.fun, run.violation]).all() for run in solver.runs_)
+    """Return whether a fit has found a point with a finite value, or with a finite violation of the constraints."""
+    return any(np.isfinite(run.fun if run.feasible else run.violation) for run in solver.runs_)
 
 
 def outcome(runs: list[RunResult], best: RunResult) -> dict[str, Any]:

@@ -124,7 +124,8 @@ def select(runner: Runner, told: Array, points: Array, values: Array) -> None:
 
 def codes(runner: Runner, told: Array, values: Array) -> Array:
     """Return values as selection compares them: with constraints, the codes of feasibility rules."""
-    return runner.rules.codes(told, values) if isinstance(runner.rules, FeasibilityRules) else values
+    rules = runner.rules
+    return rules.codes(values, rules.violations(told)) if isinstance(rules, FeasibilityRules) else values
 
 
 def points_of(runner: Runner, variables: Variables, told: Array) -> Array:

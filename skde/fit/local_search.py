@@ -259,7 +259,7 @@ class LocalSearch:
         self.n_evals += len(points)
         codes = rows[:, 0]
         if self.n_inequalities is not None:
-            codes = feasibility_codes(codes, total_violation(codes, rows[:, 1:], self.n_inequalities, self.tolerance))
+            codes = feasibility_codes(codes, total_violation(rows[:, 1:], self.n_inequalities, self.tolerance))
         if not np.isnan(codes).all():
             best = int(np.nanargmin(codes))
             if not codes[best] >= self.code:  # also where the first value is NaN

@@ -75,9 +75,10 @@ class MinMaxObjective:
         """Probe Python functions of whole populations with a few points, once; see skde/objectives/probe.py."""
         if self._probed or self.game is not None or isinstance(self.function, PairByPair):
             return
-        if self.problem is not None:
-            for function, what in user_functions(self.problem):
-                engine.apply(partial(probe, partial(self._at_values, function), what, [self.box_x], dtype))
+        if self.rules is not None:
+            for given in user_functions(self.rules):
+                function, name, feasible = given.after(self._at_values_x)
+                engine.apply(partial(probe, function, name, [self.box_x], dtype, feasible=feasible))
         elif self.box_y is not None:
             function = partial(self._at_values, self.values)
             engine.apply(partial(probe, function, "the function", [self.box_x, self.box_y], dtype))
@@ -88,6 +89,10 @@ class MinMaxObjective:
         sides = (X, self.variables_x), (Y, self.variables_y)
         points = [side if variables is None else decode(variables, side) for side, variables in sides]
         return function(*(side for side in points if side is not None))
+
+    def _at_values_x(self, X: Array) -> Array:
+        """Return the values of the variables at points of the box of x."""
+        return X if self.variables_x is None else decode(self.variables_x, X)
 
     def run_values(self, running: FloatArray, X: Array, Y: Array | None) -> Array:
         """Return the values of every run's points against its opponents, or the features of its points.

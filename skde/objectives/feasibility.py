@@ -1,8 +1,9 @@
 """Feasibility rules (K. Deb, 2000) as numbers that a solver can compare.
 
 A feasible point is better than an infeasible one. Of two feasible points, the one with the smaller value is better; of
-two infeasible points, the one with the smaller violation. The solver sees one number for every point, its code, and
-codes have this order. The kernels compute the same codes (skde/kernels/problems/constraints.cuh).
+two infeasible points, the one with the smaller violation, whatever the objective is there: it is not called with
+infeasible points. The solver sees one number for every point, its code, and codes have this order. The kernels compute
+the same codes (skde/kernels/problems/constraints.cuh).
 """
 
 from __future__ import annotations
@@ -16,15 +17,17 @@ from skde.arrays import array_namespace, to_numpy
 from skde.problems.constraints import ConstrainedProblem, total_violation
 from skde.typing import Array, FloatArray
 
-# Codes of feasible points are values clipped to +-LARGEST; others are violations in [CLOSEST, FARTHEST] times SCALE.
+# Codes of feasible points are values clipped to +-LARGEST; others are violations in [CLOSEST, FARTHEST] times SCALE. A
+# feasible point with the value NaN or infinity has the code WORST, as one with an infinite violation.
 LARGEST, CLOSEST, FARTHEST, SCALE = (_cpu.code_limits()[name] for name in ("LARGEST", "CLOSEST", "FARTHEST", "SCALE"))
 WORST = FARTHEST * SCALE
 
 
 def feasibility_codes(f: Array, violation: Array) -> Array:
-    """Return the codes of points from their values and violations."""
+    """Return the codes of points from their values, which count at feasible points only, and violations."""
     xp = array_namespace(f)
-    return xp.where(violation > 0, xp.clip(violation, CLOSEST, FARTHEST) * SCALE, xp.clip(f, -LARGEST, LARGEST))
+    feasible = xp.where(f < np.inf, xp.clip(f, -LARGEST, LARGEST), WORST)
+    return xp.where(violation > 0, xp.clip(violation, CLOSEST, FARTHEST) * SCALE, feasible)
 
 
 def violation_of_code(code: float) -> float:
@@ -45,7 +48,7 @@ class Outcome(NamedTuple):
     Attributes
     ----------
     fun : float
-        Value of the objective.
+        Value of the objective; NaN at an infeasible point.
     max_violation : float
         Largest violation of one constraint, max(0, g) or abs(h).
     violation : float
@@ -73,18 +76,35 @@ class FeasibilityRules:
         self.tolerance = tolerance
 
     def __call__(self, X: Array) -> Array:
-        """Return the codes of the rows of X."""
-        return self.codes(X, self.problem.f(X))
+        """Return the codes of the rows of X; the objective is called with the feasible ones."""
+        violation = self.violations(X)
+        return self.codes(self.feasible_values(X, violation), violation)
 
-    def codes(self, X: Array, f: Array) -> Array:
-        """Return the codes of the rows of X with values f."""
-        violation = total_violation(f, self.problem.constraint_values(X), self.problem.n_inequalities, self.tolerance)
+    def violations(self, X: Array) -> Array:
+        """Return the violations of the rows of X, of shape (n,): 0 for a feasible one. Only constraints are called."""
+        constraints = self.problem.constraint_values(X)
+        return total_violation(constraints, self.problem.n_inequalities, self.tolerance)
+
+    def feasible_values(self, X: Array, violation: Array) -> Array:
+        """Return the objective's values at the rows of X without a violation; NaN at the others."""
+        xp = array_namespace(X)
+        rows = xp.flatnonzero(violation == 0)
+        if len(rows) == len(X):
+            return self.problem.f(X)
+        f = xp.full(len(X), np.nan)
+        if len(rows):
+            f[rows] = self.problem.f(X[rows])
+        return f
+
+    def codes(self, f: Array, violation: Array) -> Array:
+        """Return the codes of points from their values, which count at feasible points only, and violations."""
         return feasibility_codes(f, violation)
 
     def outcomes(self, x: FloatArray, codes: FloatArray, xp: Any) -> list[Outcome]:
         """Return value and violations of all runs' best points.
 
-        The objective is called only for points of which the code is not the value: those that are not feasible.
+        The objective is called only for feasible points with a code that is not the value: a clipped one, or one of a
+        call that failed. The value of an infeasible point is NaN.
 
         Parameters
         ----------
@@ -99,11 +119,12 @@ class FeasibilityRules:
         constraints, m = to_numpy(self.problem.constraint_values(at(x))), self.problem.n_inequalities
         sizes = np.concatenate([np.maximum(constraints[:, :m], 0.0), np.abs(constraints[:, m:])], axis=1)
         largest = np.where(np.isfinite(sizes).all(axis=1), sizes.max(axis=1, initial=0.0), np.inf)
-        values, unknown = np.array(codes, np.float64), ~(np.abs(codes) < LARGEST)
-        if unknown.any():
-            values[unknown] = to_numpy(self.problem.f(at(x[unknown])))
-        violations = map(violation_of_code, codes.tolist())
-        return [Outcome(*of_run) for of_run in zip(values.tolist(), largest.tolist(), violations, strict=True)]
+        violation = np.where(codes > LARGEST, total_violation(constraints, m, self.tolerance), 0.0)
+        values = np.where(codes > LARGEST, np.nan, codes)
+        clipped = np.abs(values) == LARGEST
+        if clipped.any():
+            values[clipped] = to_numpy(self.problem.f(at(x[clipped])))
+        return [Outcome(*of_run) for of_run in zip(*(v.tolist() for v in (values, largest, violation)), strict=True)]
 
 
 class StoredOutcomes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -93,21 +93,18 @@ class Objective:
         """Check a Python function of arrays by a few calls, the first time; see skde/objectives/probe.py."""
         if self._probed or self.by_rows:
             return
-        for function, what in self._functions:
-            engine.apply(partial(probe, function, what, [self.box], dtype))
+        for function, what, feasible in self._functions:
+            engine.apply(partial(probe, function, what, [self.box], dtype, feasible=feasible))
         self._probed = True
 
     @property
-    def _functions(self) -> list[tuple[Callable[[Array], Array], str]]:
-        """The user's Python functions with checked return values, each with its name in messages."""
+    def _functions(self) -> list[UserFunction]:
+        """The user's Python functions of points of the box."""
         if self.compiled is not None:
             return []
         if self.rules is None:
-            return [(self.values, "the objective")]
-        return [(partial(self._at_values, function), what) for function, what in user_functions(self.rules.problem)]
-
-    def _at_values(self, function: Callable[[Array], Array], X: Array) -> Array:
-        return function(self.decoded(X))
+            return [UserFunction(self.values, "the objective")]
+        return [function.after(self.decoded) for function in user_functions(self.rules)]
 
 
 def as_objective(
@@ -209,11 +206,42 @@ def search_box(bounds: Any, dim: int | None = None) -> tuple[FloatArray, Variabl
     return variables.box, variables
 
 
-def user_functions(problem: ConstrainedProblem) -> list[tuple[Callable[[Array], Array], str]]:
-    """Return a problem's Python functions of arrays with checked return values, each with its name in messages."""
-    if not problem.vectorized:
+class UserFunction(NamedTuple):
+    """A user's Python function of arrays, with checked return values.
+
+    Attributes
+    ----------
+    function : callable
+        The function.
+    name : str
+        Its name in messages.
+    feasible : callable or None
+        feasible(X) says which rows of X it may be called with; None: with all.
+    """
+
+    function: Callable[[Array], Array]
+    name: str
+    feasible: Callable[[Array], Array] | None = None
+
+    def after(self, change: Callable[[Array], Array]) -> UserFunction:
+        """Return this function of `change(X)` as a function of X."""
+        feasible = None if self.feasible is None else partial(call_after, self.feasible, change)
+        return UserFunction(partial(call_after, self.function, change), self.name, feasible)
+
+
+def call_after(function: Callable[[Array], Array], change: Callable[[Array], Array], X: Array) -> Array:
+    """Return function(change(X))."""
+    return function(change(X))
+
+
+def user_functions(rules: FeasibilityRules) -> list[UserFunction]:
+    """Return the Python functions of arrays of a constrained problem."""
+    if not rules.problem.vectorized:
         return []
-    return [(problem.f, "the objective"), (problem.constraint_values, "the constraints' function")]
+    return [
+        UserFunction(rules.problem.constraint_values, "the constraints' function"),
+        UserFunction(rules.problem.f, "the objective", lambda X: rules.violations(X) == 0),
+    ]
 
 
 def problem_box(

@@ -15,13 +15,23 @@ from skde.typing import Array, FloatArray, IntArray
 TOLERANCE = 1e-3
 # Two of them may be extremes, and two others have the extreme values.
 FEWEST_POINTS = 5
+# Points among which those are looked for that satisfy the constraints.
+CANDIDATES = 100
 # Of every variable's range.
 PARTS = ((0.0, 1.0), (0.55, 0.8), (0.15, 0.4), (0.35, 0.9), (0.1, 0.3), (0.6, 0.7))
 
 Function = Callable[..., Array]
 
 
-def probe(function: Function, what: str, boxes: Sequence[FloatArray], dtype: np.dtype[Any], xp: Any) -> None:
+def probe(
+    function: Function,
+    what: str,
+    boxes: Sequence[FloatArray],
+    dtype: np.dtype[Any],
+    xp: Any,
+    *,
+    feasible: Function | None = None,
+) -> None:
     """Raise ValueError for a function with values that depend on other points than their own.
 
     The function is called with a few points and with one of them. A function of a single point that is given as one of
@@ -41,6 +51,8 @@ def probe(function: Function, what: str, boxes: Sequence[FloatArray], dtype: np.
         Type of the points.
     xp : module
         Array library of the points, NumPy or CuPy.
+    feasible : callable or None, default None
+        feasible(X) says which rows of X the function may be called with; where it is not enough, it is not called.
 
     Raises
     ------
@@ -59,7 +71,13 @@ def probe(function: Function, what: str, boxes: Sequence[FloatArray], dtype: np.
             raise
         return answer
 
-    sides = [sample(box, n, dtype) for box, n in zip(boxes, sizes(boxes), strict=True)]
+    if feasible is None:
+        sides = [sample(box, n, dtype) for box, n in zip(boxes, sizes(boxes), strict=True)]
+    else:
+        candidates = [sample(box, CANDIDATES, dtype) for box in boxes]
+        sides = [X[to_numpy(feasible(xp.array(X)))][:n] for X, n in zip(candidates, sizes(boxes), strict=True)]
+        if any(len(side) < n for side, n in zip(sides, sizes(boxes), strict=True)):
+            return
     together = values(sides)
     if together.size == 0:
         return

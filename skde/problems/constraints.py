@@ -188,10 +188,10 @@ class ConstrainedProblem:
         Returns
         -------
         v : ndarray of shape (n,)
-            Sum of the g above tol and of the excesses abs(h) - tol; infinite where f or a constraint is not finite.
+            Sum of the g above tol and of the excesses abs(h) - tol; infinite where a constraint is not finite. The
+            objective is not called.
         """
-        values = self.values(X)
-        return total_violation(values[:, 0], values[:, 1:], self.n_inequalities, check_real("tol", tol, 0))
+        return total_violation(self.constraint_values(X), self.n_inequalities, check_real("tol", tol, 0))
 
     @property
     def identity(self) -> Any:
@@ -220,13 +220,22 @@ class ConstrainedProblem:
         return f"ConstrainedProblem({self.name!r}, dim={self.dim})"
 
 
-def total_violation(f: Array, constraints: Array, n_inequalities: int, tol: float) -> Array:
+def total_violation(constraints: Array, n_inequalities: int, tol: float) -> Array:
     """Return the sum of the g above tol and of the excesses abs(h) - tol, of shape (n,).
 
-    It is infinite where a value is not finite. The order of the additions is that of the kernels.
+    It is infinite where a constraint is not finite. The order of the additions is that of the kernels.
+
+    Parameters
+    ----------
+    constraints : ndarray of shape (n, m + l)
+        Values of g and h.
+    n_inequalities : int
+        The number of g.
+    tol : float
+        Tolerance of satisfied constraints.
     """
-    xp = array_namespace(f)
-    total, finite = xp.zeros(len(f)), xp.isfinite(f)
+    xp = array_namespace(constraints)
+    total, finite = xp.zeros(len(constraints)), xp.ones(len(constraints), bool)
     for k in range(constraints.shape[1]):
         value = constraints[:, k]
         excess = value if k < n_inequalities else abs(value) - tol

@@ -78,13 +78,13 @@ def test_history_and_fitness_are_in_terms_of_f() -> None:
     np.testing.assert_array_equal(m.fitness_, np.where(feasible, total(m.population_), np.inf))
     start = Minimizer("de", constraints=narrow, max_iter=0, random_state=0).fit(total, bounds=BOX)
     assert np.isinf(start.fitness_).all()
-    assert start.fun_ == total(start.x_[None])[0]
+    assert np.isnan(start.fun_)
 
 
 def test_nothing_is_feasible() -> None:
     m = make(constraints=NOWHERE, n_runs=2, target=1e300, tol=1e3, max_iter=200).fit(total, bounds=BOX)
     assert m.max_violation_ == pytest.approx(82)
-    assert m.fun_ == total(m.x_[None])[0]
+    assert np.isnan(m.fun_)
     assert not m.converged_
     assert m.message_.startswith("No feasible point was found, the least violation is 82.")
     assert not m.result_.success
@@ -109,7 +109,7 @@ def test_the_best_run_is_a_feasible_one() -> None:
     feasible = [run.fun for run in m.runs_ if run.feasible]
     assert 0 < len(feasible) < 40
     assert m.fun_ == min(feasible)
-    assert min(run.fun for run in m.runs_) < m.fun_
+    assert all(np.isnan(run.fun) for run in m.runs_ if not run.feasible)
 
 
 def test_no_constraints_no_violation() -> None:
@@ -123,8 +123,6 @@ def test_no_constraints_no_violation() -> None:
 def test_values_that_are_no_numbers(bad: float) -> None:
     with pytest.raises(ValueError, match="or a constraint is NaN or infinite for every point so far"):
         make(constraints=NonlinearConstraint(lambda x: x[0] * 0 + bad, 0, 1)).fit(total, bounds=BOX)
-    with pytest.raises(ValueError, match="or a constraint is NaN or infinite for every point so far"):
-        make().fit(lambda X: X[:, 0] * 0 + bad, bounds=BOX)
     half = make().fit(lambda X: np.where(X[:, 0] < -0.5, bad, total(X)), bounds=BOX)
     assert half.x_[0] == pytest.approx(-0.5, abs=1e-3)
 

@@ -97,6 +97,7 @@ def test_infinite_violation_where_a_value_is_not_finite() -> None:
 def test_the_order_of_codes() -> None:
     f = np.array([-np.inf, -1e300, -1.0, 0.0, 1e-300, 5.0, 1e300, np.nan])
     feasible = feasibility_codes(f[:-1], np.zeros(7))
+    failed = feasibility_codes(np.array([np.inf, np.nan]), np.zeros(2))
     assert (np.diff(feasible) >= 0).all()
     assert feasible[2:6].tolist() == f[2:6].tolist()
     distances = np.array([1e-300, 1e-100, 1e-6, 1.0, 1e100, np.inf])
@@ -104,14 +105,13 @@ def test_the_order_of_codes() -> None:
     assert (np.diff(codes) > 0).all()
     assert codes.min() > feasible.max()
     assert np.isfinite(codes).all()
+    assert (failed == codes.max()).all()
 
 
 def test_violations_are_added_up() -> None:
-    f = np.zeros(5)
     values = np.array([[1e-7, 0, 0], [0.5, 1e-7, 0], [0.5, 0.25, -0.5], [-1, -1, 1e-7], [0, 0, np.nan]])
-    found = total_violation(f, values, 2, 1e-6)
+    found = total_violation(values, 2, 1e-6)
     np.testing.assert_allclose(found, [0, 0.5, 1.25 - 1e-6, 0, np.inf], rtol=1e-15)
-    assert total_violation(np.array([np.inf]), np.zeros((1, 3)), 2, 1e-6)[0] == np.inf
 
 
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda problem: pickle.loads(pickle.dumps(problem))])

@@ -8,21 +8,22 @@
 namespace SKDE_NAMESPACE {
 
 // The code of a feasible point is its value, clipped to +-LARGEST. Codes of infeasible points begin above it and have
-// the order of the violations, which are clipped to [CLOSEST, FARTHEST] and multiplied by SCALE. Codes are computed in
-// double, because float has too small a range.
+// the order of the violations, which are clipped to [CLOSEST, FARTHEST] and multiplied by SCALE. A feasible point with the
+// value NaN or infinity has the code of the largest violation. Codes are computed in double, because float has too small
+// a range.
 constexpr double LARGEST = 0x1p200, CLOSEST = 0x1p-390, FARTHEST = 0x1p390, SCALE = 0x1p600;
 
 SKDE_FN double by_rules(double f, double violation) {
-  const double value = max_of(min_of(f, LARGEST), -LARGEST);
+  const double value = f < infinity() ? max_of(min_of(f, LARGEST), -LARGEST) : FARTHEST * SCALE;
   const double distance = max_of(min_of(violation, FARTHEST), CLOSEST) * SCALE;
   return violation > 0 ? distance : value;
 }
 
-// The violation: the sum of the g_i above the tolerance and of the excesses |h_j| - tolerance; infinite if a value,
-// also f, is not finite. at(k) returns f, g and h in this order.
+// The violation: the sum of the g_i above the tolerance and of the excesses |h_j| - tolerance; infinite if one of them is
+// not finite. f does not count. at(k) returns f, g and h in this order.
 template <class At> SKDE_FN double violation(At at, int inequalities, int equalities, double tolerance) {
   double sum = 0;
-  bool finite = at(0) - at(0) == 0;
+  bool finite = true;
   for (int k = 1; k <= inequalities + equalities; ++k) {
     const double value = double(at(k));
     const double excess = k <= inequalities ? value : abs_of(value) - tolerance;
