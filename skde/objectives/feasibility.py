@@ -48,7 +48,7 @@ class Outcome(NamedTuple):
     Attributes
     ----------
     fun : float
-        Value of the objective; NaN at an infeasible point.
+        Value of the objective; NaN at an infeasible point of a Python function.
     max_violation : float
         Largest violation of one constraint, max(0, g) or abs(h).
     violation : float
@@ -103,8 +103,8 @@ class FeasibilityRules:
     def outcomes(self, x: FloatArray, codes: FloatArray, xp: Any) -> list[Outcome]:
         """Return value and violations of all runs' best points.
 
-        The objective is called only for feasible points with a code that is not the value: a clipped one, or one of a
-        call that failed. The value of an infeasible point is NaN.
+        A Python objective is called only for feasible points with a value that the code has clipped. Its value at an
+        infeasible point, or where its call failed, is NaN.
 
         Parameters
         ----------
@@ -121,9 +121,10 @@ class FeasibilityRules:
         largest = np.where(np.isfinite(sizes).all(axis=1), sizes.max(axis=1, initial=0.0), np.inf)
         violation = np.where(codes > LARGEST, total_violation(constraints, m, self.tolerance), 0.0)
         values = np.where(codes > LARGEST, np.nan, codes)
-        clipped = np.abs(values) == LARGEST
-        if clipped.any():
-            values[clipped] = to_numpy(self.problem.f(at(x[clipped])))
+        # A compiled function may be evaluated everywhere.
+        unknown = (np.abs(values) == LARGEST) | ((codes > LARGEST) & (self.problem.kernel is not None))
+        if unknown.any():
+            values[unknown] = to_numpy(self.problem.f(at(x[unknown])))
         return [Outcome(*of_run) for of_run in zip(*(v.tolist() for v in (values, largest, violation)), strict=True)]
 
 
