@@ -63,11 +63,11 @@ class BaseSolver(BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether there is a best point to read."""
-        return hasattr(self, "_runner") and (self._runner.generation >= 0 or self._runner.earlier is not None)
+        return hasattr(self, "_runner") and self._runner.has_results
 
     @property
     def _has_state(self) -> bool:
-        """Whether there is something to save: a population, or values of its first generation."""
+        """Whether there is something to save: values, or trials that a user was given."""
         return self.__sklearn_is_fitted__() or (hasattr(self, "_runner") and self._runner.partial is not None)
 
     @contextmanager

@@ -71,6 +71,8 @@ class Progress:
         runner = self._runner
         codes = np.asarray(np.fmin.reduce(runner.by_run(self._best[2]), axis=1))
         codes = codes if runner.earlier is None else np.fmin(codes, runner.earlier.codes)
+        if runner.incomplete is not None:
+            codes = runner.incomplete.replace_worse(np.zeros((len(codes), 1)), codes)[1]
         return codes if runner.polished is None else np.fmin(codes, runner.polished.code)
 
     @property
@@ -106,11 +108,12 @@ class Progress:
         """The best point of all runs, of shape (dim,)."""
         generation, index, values = self._best
         batch = self._runner.batch
-        if self._runner.earlier is None and self._runner.polished is None:
+        runner = self._runner
+        if runner.earlier is None and runner.polished is None and runner.incomplete is None:
             run = np.array([best_of(values)])
             points = batch.points(generation, run, index[run])
         else:
-            points, codes = self._runner.best_points()
+            points, codes = runner.best_points()
             points = points[[best_of(codes)]]
         position: FloatArray = values_of_points(batch, points)[0]
         return position

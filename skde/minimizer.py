@@ -396,7 +396,7 @@ class Minimizer(BaseSolver):
         KeyboardInterrupt
             After Ctrl-C, as from `fit`.
         """
-        runner = self._fitted()
+        runner = self._fitted("resume")
         self._check_unchanged()
         if objective is None:
             resolved = getattr(self, "_objective", None) or saved_objective(
@@ -659,9 +659,9 @@ class Minimizer(BaseSolver):
 
         Notes
         -----
-        The values of an incomplete generation are part of files and pickles. After `load` the trials without a value
-        are handed out again, and values that were under way can be told by their points or ids. `fit` and `resume`
-        do not use these values: they evaluate the whole generation.
+        The values of an incomplete generation are part of the results, of files and of pickles. After `load` the trials
+        without a value are handed out again, and values that were under way can be told by their points or ids.
+        `resume` evaluates the trials without a value only.
         """
         if not hasattr(self, "_runner"):
             raise RuntimeError(ask_tell.NO_ASK)

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import math
+import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from skde.arrays import REAL, array_namespace, complex_hint, is_masked
+from skde.point_workers import (
+    PIECE_SECONDS,
+    Part,
+    PointWorkers,
+    array_of,
+    check_same_shape,
+    unlimited,
+    values_in_turn,
+)
 from skde.typing import Array, FloatArray
 
 ON_ERROR = ("raise", "nan")
@@ -34,8 +44,6 @@ def scalar(value: Any, row: FloatArray) -> float:
 class RowByRow:
     """A function of one point as a function of many, in parallel through joblib.
 
-    The points are divided into one part a worker: one message for each point would cost more than a cheap function.
-
     Parameters
     ----------
     function : callable
@@ -46,6 +54,8 @@ class RowByRow:
         checked(value, row) returns the function's value at a point as a number.
     failing : NanOnError or None, default None
         The function, or the part of it, of which exceptions become NaN.
+    max_eval_time : float or None, default None
+        Time limit of one evaluation in seconds, with several workers: the value is then NaN.
     """
 
     def __init__(
@@ -54,30 +64,59 @@ class RowByRow:
         n_jobs: int | None,
         checked: Callable[..., Any] = scalar,
         failing: NanOnError | None = None,
+        max_eval_time: float | None = None,
     ) -> None:
         self.function = function
         self.n_jobs = n_jobs
         self.checked = checked
         self.failing = function if isinstance(function, NanOnError) else failing
+        self.workers = PointWorkers(n_jobs, max_eval_time)
+        self.warned = False
 
     def __call__(self, X: Array) -> FloatArray | Array:
         """Return the function's values at every row."""
-        import joblib
+        values = np.empty(len(X))
+        for part in self.parts(X):
+            if part.values.shape[1:] != values.shape[1:]:
+                values = np.empty((len(X), *part.values.shape[1:]))
+            values[part.rows] = part.values
+        return array_namespace(X).asarray(values)
 
+    def parts(self, X: Array, seconds_left: Callable[[], float] = unlimited) -> Iterator[Part]:
+        """Yield the function's values at the rows, on the host, as they come.
+
+        They end when all are there, or early when `seconds_left` returns 0 or less between two points; one point is
+        evaluated in any case. Values that were found before an exception are yielded before it is raised.
+        """
         rows = X if isinstance(X, np.ndarray) else X.get()
-        workers = min(joblib.effective_n_jobs(self.n_jobs), len(rows))
-        if workers <= 1:
-            done = [evaluate_rows(self.function, rows, self.checked, self.failing)]
-        else:
-            done = joblib.Parallel(n_jobs=self.n_jobs)(
-                joblib.delayed(evaluate_rows)(self.function, part, self.checked, self.failing)
-                for part in np.array_split(rows, workers)
+        shape: tuple[int, ...] | None = None
+        for part in self._parts(rows, seconds_left):
+            if shape is not None and part.values.shape[1:] != shape:
+                check_same_shape([np.empty(shape), part.values[0]])
+            shape = part.values.shape[1:]
+            yield part
+
+    def _parts(self, rows: FloatArray, seconds_left: Callable[[], float]) -> Iterator[Part]:
+        if self.workers.max_eval_time is not None or self.workers.count(len(rows)) > 1:
+            yield from self.workers.parts(
+                self.function, rows, self.checked, self.failing, seconds_left, self._warn
             )
-        parts, errors = zip(*done, strict=True)
-        check_same_shape([part[:1] for part in parts])
+            return
+        begin, end = 0, time.perf_counter() + seconds_left()
+        for values in values_in_turn(self.function, rows, self.checked, end, PIECE_SECONDS):
+            yield Part(np.arange(begin, begin + len(values)), array_of(values))
+            self._warn("" if self.failing is None else self.failing.first_error, "")
+            begin += len(values)
+            if seconds_left() <= 0:
+                return
+
+    def _warn(self, caught: str, late: str) -> None:
+        """Warn of an exception that became NaN, and of an evaluation that took too long, each once."""
         if self.failing is not None:
-            self.failing.warn(next(filter(None, errors), ""))
-        return array_namespace(X).asarray(np.concatenate(parts))
+            self.failing.warn(caught)
+        if late and not self.warned:
+            self.warned = True
+            warnings.warn(late, RuntimeWarning, stacklevel=2)
 
 
 class NanOnError:
@@ -116,25 +155,3 @@ class NanOnError:
                 RuntimeWarning,
                 stacklevel=2,
             )
-
-
-def evaluate_rows(
-    function: Callable[[FloatArray], Any], rows: FloatArray, checked: Callable[..., Any], failing: NanOnError | None
-) -> tuple[FloatArray, str]:
-    """Return function(row) for every row, each checked, and the first exception that became NaN."""
-    values = [checked(function(row), row) for row in rows]
-    try:
-        array = np.array(values, dtype=np.float64)
-    except ValueError:
-        check_same_shape(values)
-        raise
-    return array, "" if failing is None else failing.first_error
-
-
-def check_same_shape(values: Sequence[Any]) -> None:
-    """Refuse values of several points that have different shapes."""
-    shapes = sorted({np.shape(value) for value in values})
-    if len(shapes) > 1:
-        raise ValueError(
-            f"a function must return as many numbers for every point, got shapes {shapes[0]} and {shapes[1]}"
-        )

@@ -21,7 +21,7 @@ from skde.algorithms import ALGORITHMS
 FLOORS = [
     {"skde._cpu", "skde.typing"},
     {"skde.constants"},
-    {"skde.memory", "skde.files", "skde.interrupts", "skde.arrays"},
+    {"skde.memory", "skde.files", "skde.interrupts", "skde.arrays", "skde.point_workers"},
     {"skde.validation"},
     {"skde.random_state", "skde.serialization", "skde.islands", "skde.pointwise", "skde.variables"},
     {"skde.algorithms"},

@@ -15,6 +15,7 @@ from skde.arrays import to_numpy
 from skde.fit.ask_tell import told_state
 from skde.fit.partial_generation import PIECE, PartialGeneration, order_of_rows
 from skde.pointwise import array_namespace
+from skde.testing.base import PROBE_CALLS
 
 BOX = [(-5.0, 5.0)] * 2
 TYPED = {"n": Integer(0, 3), "kind": Categorical(["a", "b"]), "x": (-1.0, 1.0)}
@@ -163,15 +164,25 @@ def test_an_incomplete_generation_is_saved(generations: int, tmp_path: Path) -> 
         assert results(by_single_tells(again)) == results(fitted)
 
 
-def test_resume_evaluates_an_incomplete_generation_whole(tmp_path: Path) -> None:
+def test_resume_evaluates_what_an_incomplete_generation_lacks(tmp_path: Path) -> None:
     m, fitted = make(), make().fit(f)
     for _ in range(2):
         X = m.ask(8)
         m.tell(X, f(X))
     X = m.ask(3)
-    m.tell(X, [-1.0, -2.0, -3.0])
+    m.tell(X, f(X))
+    assert m.n_evals_ == 19
     m.save(tmp_path / "fit")
-    assert results(Minimizer.load(tmp_path / "fit").resume(f)) == results(m.resume(f)) == results(fitted)
+    assert Minimizer.load(tmp_path / "fit").n_evals_ == 19
+    for again in (Minimizer.load(tmp_path / "fit"), m):
+        sizes: list[int] = []
+
+        def counted(Y: Any, sizes: list[int] = sizes) -> Any:
+            sizes.append(len(Y))
+            return f(Y)
+
+        assert results(again.resume(counted)) == results(fitted)
+        assert sum(sizes[PROBE_CALLS:]) == 8 * 9 - 19
 
 
 def test_an_error_of_a_constraint_leaves_the_values_to_be_told_again() -> None:

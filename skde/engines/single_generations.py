@@ -69,7 +69,7 @@ class Evaluation:
 
     def values(self, g: int, status: IntArray) -> Array:
         """Return the values of the trials of generation g, flattened; unused ones are arbitrary."""
-        batch, xp = self.batch, self.batch.xp
+        batch = self.batch
         with self.engine.device_context:
             X = batch.rows[g & 1]
             if self.objective.compiled is not None:
@@ -77,8 +77,20 @@ class Evaluation:
             rows = self._used_rows(g, status)
             if len(rows) == len(X):
                 return self.objective.values(self.engine.trials(batch, g))
-            f = xp.full(len(X), np.nan, X.dtype)
-            f[rows] = self.objective.values(X[rows])
+            return self.spread(rows, self.objective.values(X[rows]))
+
+    def used(self, g: int, status: IntArray) -> tuple[Array, Array]:
+        """Return the rows with trials of generation g of running runs, and a copy of these trials."""
+        with self.engine.device_context:
+            rows = self._used_rows(g, status)
+            return rows, self.batch.rows[g & 1][rows]
+
+    def spread(self, rows: Array, values: Array) -> Array:
+        """Return values of some rows as an array with all rows, of which the others are arbitrary."""
+        xp, dtype = self.batch.xp, self.batch.spec.dtype
+        with self.engine.device_context:
+            f = xp.full(self.batch.n_runs * self.batch.pop_max, np.nan, dtype)
+            f[rows] = xp.asarray(values, dtype=dtype)
             return f
 
     def _used_rows(self, g: int, status: IntArray) -> Array:

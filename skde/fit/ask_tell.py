@@ -88,7 +88,7 @@ def tell(runner: Runner, X: Array | None, f: Any) -> None:
         # To read the points of a GPU is to wait for it; the points that `ask` returned are inside.
         if xp is np or told is not runner.asked:
             check_inside(runner, points.reshape(batch.n_runs, -1, batch.dim))
-        select(runner, rows, points, values)
+        select(runner, points, codes(runner, rows, values))
 
 
 def in_order(told: Array, values: Array, asked: Array) -> tuple[Array, Array]:
@@ -107,10 +107,9 @@ def told_values(f: Any, shape: tuple[int, ...], rows: Array) -> Array:
     return real_values(f.reshape(-1) if hasattr(f, "reshape") else np.reshape(f, -1), rows, "f")
 
 
-def select(runner: Runner, told: Array, points: Array, values: Array) -> None:
-    """Select by the values of all rows: `told` as users see them, and the points of the box behind them."""
+def select(runner: Runner, points: Array, values: Array) -> None:
+    """Select by the values of all rows, as selection compares them, at points of the box."""
     batch, xp = runner.batch, runner.batch.xp
-    values = codes(runner, told, values)
     size = len(values) // batch.n_runs
     if size == batch.pop_max:
         runner.accept(points, values)
@@ -184,6 +183,7 @@ def begin_partial(runner: Runner) -> PartialGeneration | None:
     if runner.partial is None:
         if not runner.has_trials:
             runner.propose()
+        kept = runner.kept
         batch = runner.batch
         running = batch.host("status") == RUNNING
         runner.status_poll.exact = True  # a GPU is waited for in every generation anyway
@@ -195,10 +195,24 @@ def begin_partial(runner: Runner) -> PartialGeneration | None:
         with runner.engine.device_context:
             points = points.reshape(-1, batch.dim)
             asked = values_of_points(batch, points)
-            runner.partial = PartialGeneration(first_id(runner), asked, points, needed, batch.xp)
+            place = runner.generation + 1, batch.n_runs
+            partial = PartialGeneration(first_id(runner), asked, points, needed, batch.xp, *place)
+            if kept is not None and kept.generation == partial.generation:
+                partial.take(kept)
+                runner.kept = None
         if runner.asked is not None:
-            runner.partial.handed_out[:] = True
+            partial.handed_out[:] = True
+        runner.partial = partial
+        if partial.complete:  # an interruption came between the last value and the selection
+            select_complete(runner, partial)
+            return begin_partial(runner)
     return runner.partial
+
+
+def select_complete(runner: Runner, partial: PartialGeneration) -> None:
+    """Select by the values of a generation that has them all."""
+    with runner.engine.device_context:
+        select(runner, partial.points, partial.values)
 
 
 def first_id(runner: Runner) -> int:
@@ -250,18 +264,17 @@ def tell_rows(runner: Runner, X: Array | None, f: Any, ids: Any = None) -> None:
         before = partial.told[where], partial.points[where]
         if ids is not None and told is not None:
             replace_points(runner, partial, where, told)
-        partial.values[where] = values
-        partial.note(rows)
-        if partial.complete:
-            try:
+        try:
+            partial.put(rows, codes(runner, partial.told[where], values))
+            if partial.complete:
                 if runner.rounds is None:
-                    select(runner, partial.told, partial.points, partial.values)
+                    select_complete(runner, partial)
                 else:
                     end_round(runner, partial)
-            except BaseException:  # such as one of a constraint: the values can then be told again
-                partial.forget(rows)
-                partial.told[where], partial.points[where] = before
-                raise
+        except BaseException:  # such as one of a constraint: the values can then be told again
+            partial.forget(rows)
+            partial.told[where], partial.points[where] = before
+            raise
 
 
 def told_points(runner: Runner, X: Array, partial: PartialGeneration) -> Array:
@@ -327,7 +340,7 @@ def ask_final(runner: Runner, n_evals: IntArray, n: int | None) -> tuple[Array |
 
 def end_round(runner: Runner, partial: PartialGeneration) -> None:
     """Make the points of the next round from the values of a complete one."""
-    values = to_numpy(codes(runner, partial.told, partial.values)).astype(np.float64)
+    values = to_numpy(partial.values).astype(np.float64)
     next_round(runner, values if runner.rules is None else values_of_codes(values))
 
 
@@ -350,9 +363,11 @@ def next_round(runner: Runner, values: FloatArray | None) -> None:
 
 
 def told_state(runner: Runner) -> dict[str, Any]:
-    """Return the values that were told of an incomplete generation, with their rows and points, for a file."""
-    partial = runner.partial
-    if partial is None or runner.rounds is not None:
+    """Return the known values of an incomplete generation, with their rows and points, for a file."""
+    partial = runner.partial if runner.rounds is None else None
+    if partial is None and runner.kept is not None and runner.kept.generation == runner.generation + 1:
+        partial = runner.kept
+    if partial is None:
         return {}
     rows = partial.told_rows
     where = runner.batch.xp.asarray(rows)
@@ -364,7 +379,7 @@ def told_state(runner: Runner) -> dict[str, Any]:
 
 
 def restore_told(runner: Runner, arrays: dict[str, Any]) -> None:
-    """Tell the values that `told_state` returned, where there are any.
+    """Set the values that `told_state` returned, where there are any.
 
     Raises
     ------
@@ -376,9 +391,14 @@ def restore_told(runner: Runner, arrays: dict[str, Any]) -> None:
     rows, points, values = (arrays[name] for name in ("told_rows", "told_points", "told_values"))
     with entry("told_rows"):
         partial = begin_partial(runner)
-        if partial is None or not len(points) == len(values) == len(rows) < partial.needed.sum():
-            raise ValueError("there must be fewer rows than trials of a run that has not ended, each with its value")
+        if partial is None or not len(points) == len(values) == len(rows) <= partial.needed.sum():
+            raise ValueError("there must be no more rows than trials of runs that have not ended, each with its value")
         if not partial.needed[rows[(rows >= 0) & (rows < len(partial.needed))]].all():
             raise ValueError("the rows must be those of trials that need a value")
+        partial.rows_of_ids(partial.first + rows)
         with runner.engine.device_context:
-            tell_rows(runner, runner.batch.xp.asarray(points), values, partial.first + rows)
+            xp = runner.batch.xp
+            replace_points(runner, partial, xp.asarray(rows), told_points(runner, xp.asarray(points), partial))
+            partial.put(rows, values)
+        if partial.complete:
+            select_complete(runner, partial)

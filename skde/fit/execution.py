@@ -6,7 +6,7 @@ import math
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -25,6 +25,7 @@ from skde.engines.graph_replay import (
 )
 from skde.engines.single_generations import Evaluation
 from skde.engines.spec import Compiled
+from skde.fit.evaluator import Evaluator
 from skde.fit.pace import pace_of
 from skde.fit.runner import Runner
 from skde.interrupts import interrupts
@@ -38,6 +39,8 @@ SECOND_CHUNK = 8
 # For runs with their own time limits. At the end of a slice all runs wait for the slowest, for up to one iteration: a
 # hundredth of a second for scatter search. A GPU with a screen ends kernels that take longer than two seconds.
 SLICE_SECONDS = 0.25
+# Interval between two calls of the callbacks within a generation.
+WITHIN_SECONDS = 0.25
 
 
 class StopRequest(Protocol):
@@ -86,7 +89,7 @@ def run_fit(
     Raises
     ------
     KeyboardInterrupt
-        After Ctrl-C; the results are those of the last complete generation, and another call continues from there.
+        After Ctrl-C; the results are those of all evaluations that are done, and another call continues from there.
     """
     with interrupts.fit:
         runner.timer.start()
@@ -94,7 +97,7 @@ def run_fit(
             runner.judge()
             Execution(runner, max_time, stop, verbose).run(objective, execution)
             if runner.generation < runner.check_at:
-                runner.check_bests(runner.batch.best()[1])
+                runner.check_bests(runner.best_points()[1])
         except BaseException as error:
             runner.locate()
             if isinstance(error, KeyboardInterrupt):
@@ -124,10 +127,13 @@ class Execution:
     max_time: float | None
     stop: StopRequest | None
     verbose: int
+    reported: float = field(default_factory=time.perf_counter, init=False)
 
     def run(self, objective: Any, execution: str) -> None:
         """Run all generations in the way that execution, engine and objective ask for."""
         runner = self.runner
+        if not self.finish_begun(objective):
+            return
         if execution == "graph":
             self.run_graph(objective)
         elif execution == "auto":
@@ -154,8 +160,28 @@ class Execution:
         """Seconds until the time limit; infinite without one."""
         return math.inf if self.max_time is None else self.max_time - self.runner.timer.seconds_of_limit
 
+    def finish_begun(self, objective: Objective) -> bool:
+        """Complete a generation that has some of its values; return whether that was not cut short.
+
+        Where runs are at different generations, the one with values may be a later one, and stays.
+        """
+        return not self.runner.begun or self.evaluator(objective).complete_begun()
+
+    def evaluator(self, objective: Objective) -> Evaluator:
+        """Return the evaluator of the generations."""
+        return Evaluator(self.runner, objective, lambda: self.seconds_left, self.ends_within)
+
+    def ends_within(self) -> bool:
+        """Return whether a callback or the time limit ends the fit within a generation; callbacks are called rarely."""
+        if time.perf_counter() - self.reported >= WITHIN_SECONDS:
+            return self.ends()
+        if self.seconds_left <= 0:
+            self.runner.ending = Status.TIME
+        return self.runner.ending != Status.RUNNING
+
     def ends(self) -> bool:
         """Return whether a callback or the time limit ends the fit, and note which."""
+        self.reported = time.perf_counter()
         if self.stop is not None and self.stop():
             self.runner.ending = Status.CALLBACK
         elif self.seconds_left <= 0:
@@ -269,7 +295,7 @@ class Execution:
     def run_steps(self, objective: Objective) -> None:
         """Run one generation after the other, with values that the host computes."""
         runner = self.runner
-        evaluation = Evaluation(*runner.on_device, objective)
+        evaluator = self.evaluator(objective)
         while True:
             runner.propose()
             before = runner.status_poll.time
@@ -277,7 +303,8 @@ class Execution:
                 return
             if runner.status_poll.time != before and runner.generation >= 0 and self.ends():
                 return
-            runner.accept(None, evaluation.values(runner.generation + 1, runner.status_poll.status))
+            if not evaluator.complete(runner.status_poll.status):
+                return
             if runner.generation < 128 or runner.generation % 64 == 0:
                 runner.timer.mark(runner.generation)
 

@@ -1,4 +1,4 @@
-"""The trials of one generation that a user is given, and evaluates, in parts and in any order."""
+"""The trials of one generation that get their values in parts and in any order: from a fit, or from a user."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from skde.arrays import to_numpy
-from skde.typing import Array, IntArray
+from skde.engines.batch import best_of
+from skde.typing import Array, FloatArray, IntArray
 from skde.validation import shown
 
 PIECE = 256  # rows that are searched at a time
 
 
 class PartialGeneration:
-    """The trials of one generation with the values that have been told so far.
+    """The trials of one generation with the values that are known so far.
 
     A trial's id is `first` plus its row, so that ids of different generations differ.
 
@@ -31,20 +32,33 @@ class PartialGeneration:
         The rows that need a value; the others are never handed out.
     xp : module
         NumPy or CuPy.
+    generation : int, default -1
+        The number of the generation; -1 for points that belong to none.
+    n_populations : int, default 1
+        The populations that the rows belong to, one after the other.
 
     Attributes
     ----------
     told : ndarray of shape (n, number of variables)
         The points that were evaluated: `asked`, or those that replace them.
     values : ndarray of shape (n,)
-        The values; NaN where there is none yet.
+        The values as selection compares them, with constraints the codes of feasibility rules; NaN where there is none.
     handed_out, has_value : ndarray of bool, of shape (n,)
         On the host. Rows that need no value count as both.
     """
 
-    def __init__(self, first: int, asked: Array, points: Array, needed: Any, xp: Any) -> None:
-        self.first, self.asked = first, asked
-        self.needed = needed
+    def __init__(
+        self,
+        first: int,
+        asked: Array,
+        points: Array,
+        needed: Any,
+        xp: Any,
+        generation: int = -1,
+        n_populations: int = 1,
+    ) -> None:
+        self.first, self.asked, self.xp = first, asked, xp
+        self.needed, self.generation, self.n_populations = needed, generation, n_populations
         self.told, self.points = asked.copy(), points.copy()  # both change, `asked` does not
         self.values = xp.full(len(asked), np.nan, points.dtype)
         self.handed_out, self.has_value = ~needed, ~needed
@@ -70,6 +84,43 @@ class PartialGeneration:
         """The rows with values."""
         return np.flatnonzero(self.has_value & self.needed)
 
+    @property
+    def missing_rows(self) -> IntArray:
+        """The rows that need a value and have none."""
+        return np.flatnonzero(~self.has_value)
+
+    @property
+    def evals(self) -> IntArray:
+        """The number of values of every population."""
+        evals: IntArray = (self.has_value & self.needed).reshape(self.n_populations, -1).sum(axis=1)
+        return evals
+
+    def put(self, rows: IntArray, values: Any) -> None:
+        """Set the values of some rows."""
+        self.values[self.xp.asarray(rows)] = self.xp.asarray(values, dtype=self.values.dtype)
+        self.note(rows)
+
+    def take(self, other: PartialGeneration) -> None:
+        """Take the values of the same trials that were found before, and the points where they were found."""
+        rows = np.flatnonzero(other.has_value & other.needed & self.needed)
+        where = self.xp.asarray(rows)
+        self.told[where], self.points[where] = other.told[where], other.points[where]
+        self.put(rows, other.values[where])
+
+    def replace_worse(self, points: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return points of the box and values, one of every run, with those found here where they are better.
+
+        A run without any value gets its first trial, and NaN.
+        """
+        n_runs = len(values)
+        known = np.where(self.has_value & self.needed, to_numpy(self.values), np.nan).astype(np.float64)
+        known = known.reshape(n_runs, -1)
+        rows = np.array([best_of(own) for own in known]) + np.arange(n_runs) * known.shape[1]
+        best = known.reshape(-1)[rows]
+        better = np.isnan(values) | (best < values)
+        found = to_numpy(self.points[self.xp.asarray(rows)])
+        return np.where(better[:, None], found, points), np.where(better, best, values)
+
     def hand_out(self, n: int) -> IntArray:
         """Return the next rows, n or as many as are left, which are not handed out again."""
         rows = np.zeros(0, np.int64)
@@ -88,8 +139,8 @@ class PartialGeneration:
 
     def forget(self, rows: IntArray) -> None:
         """Let these rows wait for values again."""
-        self._missing += int(np.count_nonzero(self.needed[rows]))
         self.has_value[rows] = ~self.needed[rows]
+        self._missing = int(np.count_nonzero(~self.has_value))
         self._told.clear()
 
     def rows_of_ids(self, ids: IntArray) -> IntArray:

@@ -12,6 +12,7 @@ import skde._cpu as _cpu
 from skde.engines import Engine, Runs, decode
 from skde.engines.batch import best_of
 from skde.fit.earlier_search import EarlierSearch
+from skde.fit.partial_generation import PartialGeneration
 from skde.fit.polished_points import PolishedPoints
 from skde.fit.timer import Timer
 from skde.objectives.feasibility import FeasibilityRules, Outcome, StoredOutcomes, values_of_codes
@@ -49,6 +50,7 @@ def run_results(
     ending: Status,
     earlier: EarlierSearch | None = None,
     polished: PolishedPoints | None = None,
+    incomplete: PartialGeneration | None = None,
 ) -> list[RunResult]:
     """Return every run's result so far.
 
@@ -68,11 +70,14 @@ def run_results(
         The results of the search before.
     polished : PolishedPoints or None, default None
         The points of local searches.
+    incomplete : PartialGeneration or None, default None
+        The values of a generation that is not complete.
     """
     status, generation, spent = progress["status"], progress["generation"], progress["spent"].max(axis=1)
     index, value = batch.best(generation)
-    bests, points, codes = best_points(batch, generation, index, value, earlier, polished)
+    bests, points, codes = best_points(batch, generation, index, value, earlier, incomplete, polished)
     evals = batch.evals(generation)
+    more = np.zeros(batch.n_runs, np.int64) if incomplete is None else incomplete.evals
     history = batch.host("history")
     shown = value
     if rules is not None:
@@ -103,6 +108,8 @@ def run_results(
             violation=outcome.violation,
         )
         result = result if earlier is None else earlier.joined(result, run, last)
+        if more[islands].any():
+            result = with_incomplete(result, int(more[islands].sum()), timer.seconds)
         results.append(result if polished is None else with_polish(result, polished, run, code, batch.spec.target))
     return results
 
@@ -113,35 +120,42 @@ def best_points(
     index: IntArray,
     value: FloatArray,
     earlier: EarlierSearch | None,
+    incomplete: PartialGeneration | None,
     polished: PolishedPoints | None,
 ) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Return every run's best island, and its best point of the box with its value, polished, earlier or neither."""
+    """Return every run's best island, and its best point of the box with its value, wherever that was found."""
     firsts = range(0, batch.n_runs, batch.n_islands)
     bests = np.array([first + best_of(value[first : first + batch.n_islands]) for first in firsts])
     points, codes = batch.points(generation, bests, index[bests]), value[bests]
-    for found in (earlier, polished):
+    for found in (earlier, incomplete, polished):
         if found is not None:
             points, codes = found.replace_worse(points, codes)
     return bests, points.astype(batch.spec.dtype, copy=False), codes
 
 
+def with_incomplete(result: RunResult, n_evals: int, seconds: float) -> RunResult:
+    """Return the result of a run with the evaluations of a generation that is not complete."""
+    return with_sample(result, result.n_evals + n_evals, seconds)
+
+
+def with_sample(result: RunResult, n_evals: int, seconds: float) -> RunResult:
+    """Return the result of a run with more evaluations and time, which its history then ends with."""
+    history, best = result.history, result.fun if result.feasible else np.inf
+    samples = np.append(history.n_evals, n_evals), np.append(history.seconds, seconds), np.append(history.best, best)
+    return replace(result, n_evals=n_evals, time=seconds, history=History(*samples))
+
+
 def with_polish(result: RunResult, polished: PolishedPoints, run: int, code: float, target: float | None) -> RunResult:
     """Return the result of a run with the evaluations and the time of its polish."""
-    n_evals, seconds = result.n_evals + int(polished.n_evals[run]), result.time + float(polished.seconds[run])
-    history, status = result.history, result.status
-    if polished.n_evals[run]:
-        best = result.fun if result.feasible else np.inf
-        history = History(
-            np.append(history.n_evals, n_evals), np.append(history.seconds, seconds), np.append(history.best, best)
-        )
+    n_evals, seconds, status = int(polished.n_evals[run]), float(polished.seconds[run]), result.status
+    if n_evals:
+        result = with_sample(result, result.n_evals + n_evals, result.time + seconds)
         status = Status.TARGET if target is not None and code <= target else status
     return replace(
         result,
-        n_evals=n_evals,
-        time=seconds,
+        time=result.time if n_evals else result.time + seconds,
         status=status,
-        history=history,
-        polish_evals=int(polished.n_evals[run]),
+        polish_evals=n_evals,
         polish_complete=bool(polished.generation[run] >= 0),
     )
 

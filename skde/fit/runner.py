@@ -69,7 +69,9 @@ class Runner:
     polishing : bool
         Whether a polish is under way.
     partial : PartialGeneration or None
-        These trials with the values told so far, where a user is given them or evaluates them in parts.
+        These trials with the values known so far, where they get them in parts.
+    kept : PartialGeneration or None
+        Such trials before an interruption, which will be made again.
     final : FinalValues or None
         The points chosen by evaluations after the last generation.
     extra_evals : ndarray of shape (number of runs,)
@@ -102,6 +104,7 @@ class Runner:
         self.polished: PolishedPoints | None = None
         self.polishing = False
         self.partial: PartialGeneration | None = None
+        self.kept: PartialGeneration | None = None
         self.final: FinalValues | None = None
         self.rounds: Generator[FloatArray, FloatArray, None] | None = None
         self.extra_evals: IntArray = np.zeros(self.batch.n_runs // self.batch.n_islands, np.int64)
@@ -272,12 +275,26 @@ class Runner:
         self.has_trials, self.judged = True, True
 
     def drop_trials(self) -> None:
-        """Forget the trials of the next generation: it has become the last one, or the batch is to run on."""
+        """Forget the trials of the next generation, which can be made again; their values are kept."""
+        if self.partial is not None and self.rounds is None and len(self.partial.told_rows):
+            self.kept = self.partial
         self.has_trials, self.asked, self.partial, self.rounds = False, None, None, None
+
+    @property
+    def begun(self) -> bool:
+        """Whether the next generation may have values already."""
+        return self.partial is not None or (self.kept is not None and self.kept.generation == self.generation + 1)
+
+    @property
+    def incomplete(self) -> PartialGeneration | None:
+        """The generation that has a part of its values; None where there is none."""
+        found = self.kept if self.partial is None or self.rounds is not None else self.partial
+        return found if found is not None and found.generation > self.generation and found.evals.any() else None
 
     def accept(self, trials: Array | None, f: Array) -> None:
         """Select by the trials' values, of shape (R, P) or flattened."""
-        self.has_trials, self.asked, self.partial, self.judged = False, None, None, False
+        self.drop_trials()
+        self.judged = False
         self.engine.accept(self.batch, self.generation + 1, trials, f)
         # After an exception between these two lines the generation is made again, with the same result.
         self.end_generation()
@@ -285,6 +302,8 @@ class Runner:
     def end_generation(self) -> None:
         """Count a generation that is complete."""
         self.generation += 1
+        if self.kept is not None and self.kept.generation <= self.generation:
+            self.kept = None
         self.check_values(self.generation - 1)
 
     def find_check(self) -> int:
@@ -360,12 +379,18 @@ class Runner:
 
     # -- results -------------------------------------------------------------------------------------------------------
 
+    @property
+    def has_results(self) -> bool:
+        """Whether a point has been evaluated."""
+        return self.generation >= 0 or self.earlier is not None or self.incomplete is not None
+
     def results(self) -> list[RunResult]:
         """Return every run's result so far."""
-        state = (self.generation, self.ending, self.seconds, self.final is None, int(self.extra_evals.sum()))
+        evals = int(self.extra_evals.sum()) + int(self.incomplete_evals.sum())
+        state = (self.generation, self.ending, self.seconds, self.final is None, evals)
         if self._results is None or self._results[0] != state:
             engine, batch, rules = self.engine, self.batch, self.rules
-            found = self.earlier, self.polished
+            found = self.earlier, self.polished, self.incomplete
             made = run_results(engine, batch, rules, self.timer, self.progress, self.ending, *found)
             if self.extra_evals.any():
                 made = with_final_values(made, engine, batch, rules, self.extra_evals, self.final, self.seconds)
@@ -374,7 +399,7 @@ class Runner:
 
     def best_points(self) -> tuple[FloatArray, FloatArray]:
         """Return every run's best point of the box, also polished or of an earlier search, and its value."""
-        generation, found = self.batch.host("generation"), (self.earlier, self.polished)
+        generation, found = self.batch.host("generation"), (self.earlier, self.incomplete, self.polished)
         _, points, codes = best_points(self.batch, generation, *self.batch.best(generation), *found)
         return points, codes
 
@@ -395,10 +420,20 @@ class Runner:
 
     @property
     def n_evals(self) -> IntArray:
-        """Evaluations of every run, those of an earlier search and of the polish included."""
+        """Evaluations of every run, those of an earlier search, an incomplete generation and the polish included."""
         evals: IntArray = self.by_run(self.batch.evals(self.batch.host("generation"))).sum(axis=1)
+        evals = evals + self.incomplete_evals
         for found in (self.earlier, self.polished):
             evals = evals if found is None else evals + found.n_evals
+        return evals
+
+    @property
+    def incomplete_evals(self) -> IntArray:
+        """Evaluations of every run in a generation that is not complete."""
+        incomplete = self.incomplete
+        if incomplete is None:
+            return np.zeros_like(self.extra_evals)
+        evals: IntArray = self.by_run(incomplete.evals).sum(axis=1)
         return evals
 
     @property
@@ -418,6 +453,6 @@ class Runner:
 
     def outcomes(self) -> FloatArray:
         """Return value, largest violation and violation of every run's best point, as `StoredOutcomes` takes them."""
-        if self.generation < 0 and self.earlier is None:
+        if not self.has_results:
             return np.full((self.batch.n_runs // self.batch.n_islands, 3), np.inf)
         return np.array([(run.fun, run.max_violation, run.violation) for run in self.results()])

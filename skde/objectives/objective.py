@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from skde.engines import Compiled, DecodedObjective, Engine, decode
 from skde.objectives.device import DeviceObjective
 from skde.objectives.feasibility import FeasibilityRules
 from skde.objectives.probe import probe
+from skde.point_workers import Part
 from skde.pointwise import NanOnError, RowByRow
 from skde.problems import MinMaxProblem, Problem, get_problem
 from skde.problems.compiled_constrained import CompiledConstrainedProblem
@@ -73,6 +74,16 @@ class Objective:
         if self.function is None:
             raise RuntimeError("a compiled objective is evaluated by the engine")
         return real_values(self.function(self.decoded(X)), X, "the objective's return value")
+
+    def parts(self, X: Array, seconds_left: Callable[[], float]) -> Iterator[Part]:
+        """Yield the values at points of the box as they come: of a function of one point those of some at a time.
+
+        They end early when no seconds are left, but not before the first one.
+        """
+        if isinstance(self.function, RowByRow):
+            yield from self.function.parts(self.decoded(X), seconds_left)
+        else:
+            yield Part(np.arange(len(X)), self.values(X))
 
     def decoded(self, X: Array) -> Array:
         """Return the values of the variables at points of the box."""

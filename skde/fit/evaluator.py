@@ -1,0 +1,105 @@
+"""The evaluation of generations on the host: whole ones, or what an interrupted one lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from skde.engines import evaluate
+from skde.engines.single_generations import Evaluation
+from skde.fit.ask_tell import begin_partial, select_complete
+from skde.fit.partial_generation import PartialGeneration
+from skde.fit.runner import Runner
+from skde.interrupts import interrupts
+from skde.objectives.objective import Objective
+from skde.point_workers import Part
+from skde.typing import Array
+
+
+class Evaluator:
+    """The values of the trials of a fit, and the selection by them.
+
+    A function of arrays is called once for a generation. Values of a function of one point come one after the other, or
+    from workers in any order; where something ends the fit between them, they are kept in the runner.
+
+    Parameters
+    ----------
+    runner : Runner
+        The batch and its engine.
+    objective : Objective
+        The objective.
+    seconds_left : callable
+        Returns the seconds until the time limit.
+    ends : callable
+        Returns whether a callback or the time limit ends the fit; called between values.
+    """
+
+    def __init__(
+        self, runner: Runner, objective: Objective, seconds_left: Callable[[], float], ends: Callable[[], bool]
+    ) -> None:
+        self.runner, self.objective = runner, objective
+        self._seconds_left, self._ends = seconds_left, ends
+        self._whole: Evaluation | None = None
+        self._stopped = False
+        if objective.by_rows:
+            runner.status_poll.exact = True  # the host waits for a GPU in every generation anyway
+
+    def complete(self, status: Any) -> bool:
+        """Evaluate the proposed trials of the runs with this status, and select; return whether all have values."""
+        runner = self.runner
+        if runner.begun:
+            return self.complete_begun()
+        if self._whole is None:
+            self._whole = Evaluation(*runner.on_device, self.objective)
+        if not self.objective.by_rows:
+            runner.accept(None, self._whole.values(runner.generation + 1, status))
+            return True
+        rows, X = self._whole.used(runner.generation + 1, status)
+        partial: PartialGeneration | None = None
+        for part in self.parts(X):
+            if len(part.rows) == len(rows):
+                runner.accept(None, self._whole.spread(rows, part.values))
+                return True
+            partial = begin_partial(runner) if partial is None else partial
+            assert partial is not None
+            self._keep(partial, np.flatnonzero(partial.needed)[part.rows], part.values)
+        return self._select(partial)
+
+    def complete_begun(self) -> bool:
+        """Evaluate what an interrupted generation lacks, and select; return whether all trials have values."""
+        partial = begin_partial(self.runner)
+        if partial is None:
+            return True
+        missing = partial.missing_rows
+        if len(missing):
+            with self.runner.engine.device_context:
+                X = partial.points[self.runner.batch.xp.asarray(missing)]
+            for part in self.parts(X):
+                self._keep(partial, missing[part.rows], part.values)
+        return self._select(partial)
+
+    def parts(self, X: Array) -> Iterator[Part]:
+        """Yield the values at points of the box, on the device or the host."""
+        with self.runner.engine.device_context:
+            if self.objective.compiled is not None:
+                yield Part(np.arange(len(X)), evaluate(self.objective.compiled, X))
+            else:
+                yield from self.objective.parts(X, self._left)
+
+    def _left(self) -> float:
+        return 0.0 if self._stopped else self._seconds_left()
+
+    def _keep(self, partial: PartialGeneration, rows: Any, values: Array) -> None:
+        """Keep some values, and find out whether something ends the fit."""
+        with interrupts.deferred:
+            partial.put(rows, values)
+        self._stopped = not partial.complete and (self._stopped or self._ends())
+
+    def _select(self, partial: PartialGeneration | None) -> bool:
+        if partial is None or not partial.complete:
+            self._ends()
+            return False
+        select_complete(self.runner, partial)
+        return True
