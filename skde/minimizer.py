@@ -24,6 +24,7 @@ from skde.fit.runner import Runner
 from skde.islands import Migration
 from skde.minimizer_objective import (
     asked_objective,
+    check_eval_time,
     check_noise,
     constraints_alone,
     given_objective,
@@ -90,8 +91,12 @@ class Minimizer(BaseSolver):
         Limit on the evaluations of one run, >= 1, never exceeded: only whole generations are made. 10000 times dim
         where max_iter, max_evals and max_time are all None.
     max_time : float or None, default None
-        Time limit in seconds, > 0, checked about every 50 ms, or after one generation of all runs and islands where
-        that takes longer. With execution="joblib" it is checked after every few messages to the workers.
+        Time limit in seconds, > 0, checked about every 50 ms, between calls of a function of one point, or after one
+        call of a function of arrays. Workers of a function of one point (n_jobs) that hang are ended. With
+        execution="joblib" it is checked after every few messages to the workers.
+    max_eval_time : float or None, default None
+        Time limit in seconds, > 0, of one evaluation of a function of one point in processes (n_jobs > 1): the value is
+        then NaN, the first one becomes a warning, and the process is ended.
     target : float or None, default None
         A run ends when its best value, of a feasible point, is <= target.
     tol : float or None, default None
@@ -150,8 +155,9 @@ class Minimizer(BaseSolver):
         callback ended.
     callbacks : callable, list of callables or None, default None
         Called with a `Progress` after each engine call but the last: after every generation of a Python function on the
-        CPU, every few milliseconds of one on a GPU, about every 40 ms of a compiled or recorded objective and on
-        several devices, and about every second with execution="joblib"; during a polish about every 40 ms. A callback
+        CPU, and every 0.25 s between points within a long one; every few milliseconds of one on a GPU, about every
+        40 ms of a compiled or recorded objective and on several devices, and about every second with
+        execution="joblib"; during a polish about every 40 ms. A callback
         that returns True, or raises StopIteration, ends the fit.
     verbose : int, default 0
         0: print nothing; 1 or more: print the choices of "auto", with the reasons, and show a progress bar.
@@ -263,6 +269,7 @@ class Minimizer(BaseSolver):
         max_iter: int | None = None,
         max_evals: int | None = None,
         max_time: float | None = None,
+        max_eval_time: float | None = None,
         target: float | None = None,
         tol: float | None = None,
         stagnation: int | None = None,
@@ -289,6 +296,7 @@ class Minimizer(BaseSolver):
         self.max_iter = max_iter
         self.max_evals = max_evals
         self.max_time = max_time
+        self.max_eval_time = max_eval_time
         self.target = target
         self.tol = tol
         self.stagnation = stagnation
@@ -344,6 +352,10 @@ class Minimizer(BaseSolver):
 
         Notes
         -----
+        After an error, Ctrl-C, a callback or max_time, also within a generation, what was evaluated is part of the
+        results and of files, and `resume` evaluates no point again. Of a function of arrays a call that is interrupted
+        is lost.
+
         Before the first generation f(X) is called with five or six points of the box and with one of them, to check
         that it returns one value a row, computed from that row alone; likewise the constraints' functions. If the two
         calls disagree, two more show whether the function is noisy: a noisy one is accepted. These calls count neither
@@ -485,6 +497,7 @@ class Minimizer(BaseSolver):
         runner.rules = objective.rules
         runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
         objective.probe(runner.engine, runner.batch.spec.dtype)
+        check_eval_time(self, objective)
         return objective, rules, execution
 
     def _search(self, objective: Objective, rules: dict[str, Any], execution: str) -> None:

@@ -31,6 +31,7 @@ def given_objective(
         constraints=parameters.constraints,
         feasibility_tol=parameters.feasibility_tol,
         on_error=parameters.on_error,
+        max_eval_time=parameters.max_eval_time,
     )
 
 
@@ -80,6 +81,15 @@ def constraints_alone(parameters: Parameters) -> Objective | None:
         return None
     bounds, tolerance = on_host(parameters.bounds), parameters.feasibility_tol
     return ask_tell_objective(bounds, parameters.constraints, parameters.vectorized, row_jobs(parameters), tolerance)
+
+
+def check_eval_time(parameters: Parameters, objective: Objective) -> None:
+    """Refuse a time limit of one evaluation for other functions than those of one point."""
+    if parameters.max_eval_time is not None and not objective.by_rows:
+        raise ValueError(
+            f"max_eval_time={parameters.max_eval_time} is for a Python function of one point (vectorized=False); the "
+            "evaluations of one call cannot be ended one by one"
+        )
 
 
 def check_noise(parameters: Parameters, objective: Objective) -> None:

@@ -31,6 +31,7 @@ from skde.islands import Archipelago, Migration
 from skde.objectives.caller_library import CallerLibrary
 from skde.objectives.feasibility import LARGEST
 from skde.objectives.objective import Objective
+from skde.point_workers import PointWorkers
 from skde.pointwise import ON_ERROR
 from skde.random_state import island_seeds, run_seeds
 from skde.stopping import DEFAULT_EVALS_PER_DIM, check_stopping, last_generations, planned_budget
@@ -85,6 +86,7 @@ class Parameters(Protocol):
     warm_start: bool
     final_evals: int
     on_error: str
+    max_eval_time: float | None
 
 
 class SavedPlan(NamedTuple):
@@ -107,10 +109,22 @@ def check_parameters(parameters: Parameters) -> None:
     check_jobs(parameters.n_jobs)
     check_real("feasibility_tol", parameters.feasibility_tol, 0)
     check_int("final_evals", parameters.final_evals, 0, LARGEST_FINAL)
+    if parameters.max_eval_time is not None:
+        check_eval_processes(parameters)
     if check_choice("on_error", parameters.on_error, ON_ERROR) == "nan" and parameters.vectorized:
         raise ValueError(
             "on_error='nan' needs vectorized=False: an exception of f(X) does not say which rows failed; let f return "
             "NaN for these, or take one point"
+        )
+
+
+def check_eval_processes(parameters: Parameters) -> None:
+    """Refuse a time limit of one evaluation where no process of its own can be ended."""
+    given = check_real("max_eval_time", parameters.max_eval_time, 0, low_open=True)
+    if PointWorkers(row_jobs(parameters)).count(2) < 2:
+        raise ValueError(
+            f"max_eval_time={given} needs processes, which can be ended: n_jobs must be 2 or more, got "
+            f"n_jobs={parameters.n_jobs!r} and execution={parameters.execution!r}"
         )
 
 

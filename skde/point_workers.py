@@ -293,11 +293,11 @@ class PointWorkers:
                 try:
                     for done in self._answers(function, rows[missing], checked, failing, left, clock, always):
                         n = len(done.values)
+                        warn(done.caught, "")
                         if n:
                             found = Part(missing[done.begin : done.begin + n], done.values)
                             known[found.rows], shape, self.pace = True, done.values.shape[1:], done.seconds / n
                             yield found
-                        warn(done.caught, "")
                         if done.error is not None and error is None:
                             error = done.error, done.trace
                 except BrokenProcessPool:
@@ -306,8 +306,8 @@ class PointWorkers:
                         raise
                     if seconds_left() > 0:
                         known[late] = True
-                        yield Part(late, np.full((len(late), *shape), np.nan))
                         warn("", clock.sentence)
+                        yield Part(late, np.full((len(late), *shape), np.nan))
             if error is not None:
                 raise error[0] from WorkerTraceback(error[1])
             if seconds_left() <= 0:

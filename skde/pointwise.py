@@ -98,14 +98,12 @@ class RowByRow:
 
     def _parts(self, rows: FloatArray, seconds_left: Callable[[], float]) -> Iterator[Part]:
         if self.workers.max_eval_time is not None or self.workers.count(len(rows)) > 1:
-            yield from self.workers.parts(
-                self.function, rows, self.checked, self.failing, seconds_left, self._warn
-            )
+            yield from self.workers.parts(self.function, rows, self.checked, self.failing, seconds_left, self._warn)
             return
         begin, end = 0, time.perf_counter() + seconds_left()
         for values in values_in_turn(self.function, rows, self.checked, end, PIECE_SECONDS):
-            yield Part(np.arange(begin, begin + len(values)), array_of(values))
             self._warn("" if self.failing is None else self.failing.first_error, "")
+            yield Part(np.arange(begin, begin + len(values)), array_of(values))
             begin += len(values)
             if seconds_left() <= 0:
                 return

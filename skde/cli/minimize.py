@@ -52,7 +52,7 @@ EXAMPLES = """examples:
 """
 PARAMETERS = (
     *("max_iter", "max_evals", "max_time", "target", "tol", "n_runs", "dtype", "n_jobs", "random_state"),
-    *("final_evals", "on_error"),
+    *("final_evals", "on_error", "max_eval_time"),
 )
 VARIABLE_HELP = (
     f"a typed variable, one option for each, instead of --bounds: {VARIABLE_FORMS} (a function gets the number of the "
@@ -91,6 +91,11 @@ def add_minimize(commands: Any) -> None:
     add("--polish", nargs="?", const=True, metavar="METHOD", help=POLISH_HELP)
     add("--final-evals", type=integer, help="evaluations at the end that choose x and estimate f of a noisy function")
     add("--on-error", metavar="raise|nan", help="with --scalar: nan makes an exception of your function the value NaN")
+    add(
+        "--max-eval-time",
+        type=number,
+        help="with --scalar and --n-jobs: seconds for one evaluation, or its value is NaN",
+    )
     add("--plot", type=Path, metavar="FILE", help="plot the best value against evaluations (needs matplotlib)")
 
 

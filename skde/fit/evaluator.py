@@ -58,14 +58,18 @@ class Evaluator:
             return True
         rows, X = self._whole.used(runner.generation + 1, status)
         partial: PartialGeneration | None = None
+        whole: Array = None
         for part in self.parts(X):
             if len(part.rows) == len(rows):
-                runner.accept(None, self._whole.spread(rows, part.values))
-                return True
+                whole = part.values
+                continue
             partial = begin_partial(runner) if partial is None else partial
             assert partial is not None
             self._keep(partial, np.flatnonzero(partial.needed)[part.rows], part.values)
-        return self._select(partial)
+        if whole is None:
+            return self._select(partial)
+        runner.accept(None, self._whole.spread(rows, whole))
+        return True
 
     def complete_begun(self) -> bool:
         """Evaluate what an interrupted generation lacks, and select; return whether all trials have values."""

@@ -400,7 +400,8 @@ class Runner:
     def best_points(self) -> tuple[FloatArray, FloatArray]:
         """Return every run's best point of the box, also polished or of an earlier search, and its value."""
         generation, found = self.batch.host("generation"), (self.earlier, self.incomplete, self.polished)
-        _, points, codes = best_points(self.batch, generation, *self.batch.best(generation), *found)
+        index, value = self.batch.best(generation)
+        _, points, codes = best_points(self.batch, generation, index, value, *found)
         return points, codes
 
     def population(self, run: int) -> tuple[FloatArray, FloatArray]:

@@ -128,6 +128,7 @@ def as_objective(
     constraints: Any = None,
     feasibility_tol: float = 1e-6,
     on_error: str = "raise",
+    max_eval_time: float | None = None,
 ) -> Objective:
     """Return any form of objective as an `Objective`.
 
@@ -149,6 +150,8 @@ def as_objective(
         Tolerance of satisfied constraints, >= 0.
     on_error : {"raise", "nan"}, default "raise"
         With "nan", the value of a callable of one point that raises an exception is NaN.
+    max_eval_time : float or None, default None
+        Time limit of one evaluation in workers.
 
     Returns
     -------
@@ -200,7 +203,7 @@ def as_objective(
         "callable": f"{getattr(objective, '__module__', '?')}:{getattr(objective, '__qualname__', repr(objective))}"
     }
     of_point = NanOnError(objective) if on_error == "nan" else objective
-    function = objective if vectorized else RowByRow(of_point, n_jobs)
+    function = objective if vectorized else RowByRow(of_point, n_jobs, max_eval_time=max_eval_time)
     return Objective(box, function=function, source=source, identity=objective, variables=variables)
 
 

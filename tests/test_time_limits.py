@@ -1,0 +1,116 @@
+"""Time limits of functions of one point: between points, in workers, and of one evaluation."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from skde import DE, Minimizer, Status
+
+BOX = [(-5.0, 5.0)] * 2
+
+
+def make(**parameters: Any) -> Minimizer:
+    defaults: dict[str, Any] = {"bounds": BOX, "max_iter": 2, "random_state": 3, "device": "cpu", "vectorized": False}
+    return Minimizer(DE(pop_size=20), **{**defaults, **parameters})
+
+
+def sphere(x: Any) -> float:
+    return float(((x - 0.5) ** 2).sum())
+
+
+def slow(seconds: float, hangs: float = np.inf) -> Callable[[Any], float]:
+    """Return a function that takes some seconds, and a minute where the first variable is larger than `hangs`."""
+
+    def f(x: Any) -> float:
+        import time
+
+        time.sleep(60.0 if x[0] > hangs else seconds)
+        return float(((x - 0.5) ** 2).sum())
+
+    return f
+
+
+def timed(m: Minimizer, f: Any) -> float:
+    begin = time.monotonic()
+    m.fit(f)
+    return time.monotonic() - begin
+
+
+@pytest.fixture
+def workers() -> None:
+    """Start joblib's processes, which takes seconds."""
+    import joblib
+
+    joblib.Parallel(n_jobs=2)(joblib.delayed(time.sleep)(0.2) for _ in range(4))
+
+
+def test_the_limit_is_looked_at_between_points() -> None:
+    m = make(max_time=0.5)
+    assert timed(m, slow(0.1)) < 2.0
+    assert 1 <= m.n_evals_ <= 5
+    assert m.runs_[0].status == Status.TIME
+    whole = make().fit(sphere)
+    m.set_params(max_time=None).resume(sphere)
+    assert (m.n_evals_, m.fun_) == (60, whole.fun_)
+
+
+def test_one_point_is_evaluated_in_any_case() -> None:
+    m = make(max_time=1e-6).fit(sphere)
+    assert m.n_evals_ == 1
+    assert np.isfinite(m.fun_)
+
+
+def test_workers_stop_by_themselves(workers: None) -> None:
+    m = make(max_time=0.7, n_jobs=2)
+    assert timed(m, slow(0.1)) < 5.0
+    assert 2 <= m.n_evals_ <= 16
+    assert m.runs_[0].status == Status.TIME
+    whole = make().fit(sphere)
+    m.set_params(max_time=None, n_jobs=None).resume(sphere)
+    assert (m.n_evals_, m.fun_) == (60, whole.fun_)
+
+
+def test_workers_that_hang_are_ended_at_the_limit(workers: None) -> None:
+    m = make(max_time=1.0, n_jobs=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert timed(m, slow(0.02, hangs=3.0)) < 10.0
+    assert 1 <= m.n_evals_ < 20
+    assert m.runs_[0].status == Status.TIME
+
+
+@pytest.mark.parametrize("n_runs", [1, 2])
+def test_an_evaluation_that_takes_too_long_is_nan(n_runs: int) -> None:
+    def cut(x: Any) -> float:
+        return np.nan if x[0] > 4.0 else sphere(x)
+
+    whole = make(max_iter=1, n_runs=n_runs).fit(cut)
+    m = make(max_iter=1, max_eval_time=0.5, n_jobs=2, n_runs=n_runs)
+    with pytest.warns(RuntimeWarning, match=r"an evaluation took longer than max_eval_time=0\.5 seconds") as found:
+        m.fit(slow(0.0, hangs=4.0))
+    assert len(found) == 1
+    assert [run.n_evals for run in m.runs_] == [40] * n_runs
+    assert m.fun_ == whole.fun_
+    assert np.array_equal(m.fitness_, whole.fitness_, equal_nan=True)
+    assert np.isnan(m.fitness_).any()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({}, "n_jobs must be 2 or more, got n_jobs=None"),
+        ({"n_jobs": 1}, "n_jobs must be 2 or more, got n_jobs=1"),
+        ({"n_jobs": 2, "execution": "joblib"}, "got n_jobs=2 and execution='joblib'"),
+        ({"n_jobs": 2, "vectorized": True}, "is for a Python function of one point"),
+        ({"n_jobs": 2, "max_eval_time": 0}, r"max_eval_time must be a number in \(0, inf\], got 0"),
+    ],
+)
+def test_a_limit_of_evaluations_needs_processes(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make(**{"max_eval_time": 1.0, **parameters}).fit(lambda X: ((X - 0.5) ** 2).sum(axis=-1))
