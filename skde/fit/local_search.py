@@ -12,21 +12,24 @@ from scipy.optimize import Bounds, NonlinearConstraint, OptimizeResult, minimize
 
 from skde.objectives.feasibility import feasibility_codes
 from skde.problems.constraints import total_violation
-from skde.typing import FloatArray
+from skde.typing import FloatArray, IntArray
 from skde.validation import check_choice
 
-# Returns f, the g and the h at points (n, dim), of shape (n, 1 + m + l), on the host.
+# Returns f, the g and the h at points (n, dim), of shape (n, 1 + m + l), on the host; f may be NaN at infeasible points.
 Values = Callable[[FloatArray], FloatArray]
 
 UNLIMITED = 2**31 - 1  # iterations: the evaluations are limited
 LEAST_SLOPE = 1e-8
 SIMPLEX = "Nelder-Mead"  # the method of simplex_search.py
 QUASI_NEWTON = "quasi-Newton"  # the method of quasi_newton_search.py
+FEASIBLE = "SLSQP"  # under constraints the method of feasible_search.py
 TOGETHER = (SIMPLEX, QUASI_NEWTON)  # those that search from all runs' points together
 MOST_VARIABLES = 10  # of a polish that Nelder-Mead ends; on BBOB in 20 variables it solved no more runs
 # A search ends after the evaluations of this many gradients without a better point: near an active constraint,
 # trust-constr can make thousands of iterations that change nothing.
 PATIENCE = 50
+SHORT = 0.05  # of the tolerance of constraints: a difference where longer ones are not feasible
+MEMORY = 8  # points with known values
 HUGE = 1e100  # replaces values that are not finite: the methods need finite ones
 
 
@@ -58,6 +61,7 @@ METHODS = {
         False, True, {"maxiter": UNLIMITED, "maxfun": UNLIMITED, "ftol": float(np.finfo(np.float64).eps), "gtol": 0.0}
     ),
     "trust-constr": Method(True, True, {"maxiter": UNLIMITED, "xtol": 1e-12, "gtol": 1e-12}, unit=100.0),
+    FEASIBLE: Method(True, True, {"maxiter": UNLIMITED, "ftol": 1e-16}, unit=1.0),
     "COBYQA": Method(True, False, {"maxiter": UNLIMITED, "initial_tr_radius": 0.01, "final_tr_radius": 1e-10}),
 }
 NAMES = (*METHODS, *TOGETHER)
@@ -66,7 +70,7 @@ NAMES = (*METHODS, *TOGETHER)
 def find_method(polish: Any, constrained: bool) -> str:
     """Return the name of a method: that of `polish` or, where it is True, the default."""
     if polish is True:
-        return "trust-constr" if constrained else "L-BFGS-B"
+        return FEASIBLE if constrained else "L-BFGS-B"
     name = check_choice("polish", polish, NAMES)
     if name == "COBYQA" and tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 14):
         raise ValueError(f"polish='COBYQA' needs SciPy 1.14, and {scipy.__version__} is installed; allowed is True")
@@ -107,6 +111,8 @@ class LocalSearch:
         Number of the g among the constraints; None: there are no constraints.
     tolerance : float, default 0.0
         A point is feasible where g <= tolerance and abs(h) <= tolerance.
+    linear : ndarray of shape (m + l, dim) or None, default None
+        The derivatives of those g and h that are linear; NaN for the others.
     max_evals : int or None, default None
         Limit on the evaluations, never exceeded.
     stops : callable or None, default None
@@ -132,6 +138,7 @@ class LocalSearch:
         *,
         n_inequalities: int | None = None,
         tolerance: float = 0.0,
+        linear: FloatArray | None = None,
         max_evals: int | None = None,
         stops: Callable[[], bool] | None = None,
         dtype: Any = np.float64,
@@ -141,10 +148,12 @@ class LocalSearch:
         self.lower, self.width = lower[self.free], (upper - lower)[self.free]
         self.upper = upper[self.free]
         self.n_inequalities, self.tolerance = n_inequalities, tolerance
+        self.linear = None if linear is None else linear[:, self.free] * self.width
         self.max_evals, self.stops, self.n_evals = max_evals, stops, 0
         self.step = float(np.sqrt(np.finfo(dtype).eps))
         self._first, self._improved_at = self.x.copy(), 0
-        self._seen: tuple[bytes, FloatArray, FloatArray | None] | None = None
+        self._worst = -HUGE  # value of f that the method was given
+        self._seen: dict[bytes, tuple[FloatArray, FloatArray | None]] = {}
 
     def run(self, method: str) -> OptimizeResult:
         """Search, and return the best point in SciPy's form; `fun` is its code.
@@ -154,7 +163,7 @@ class LocalSearch:
         Exception
             Those of `values` and `stops`; the best point so far stays in `x`.
         """
-        begin = np.clip((self.x[self.free] - self.lower) / self.width, 0.0, 1.0)
+        begin = self._begin()
         self._improved_at, self._patience = self.n_evals, PATIENCE * (len(self.free) + 1)
         try:
             with warnings.catch_warnings():
@@ -163,7 +172,7 @@ class LocalSearch:
                 message, finished = self._search(begin, method), True
         except LocalSearchEnd as end:
             message, finished = str(end), False
-        slopes = None if self._seen is None else self._seen[2]
+        slopes = next(reversed(self._seen.values()))[1] if self._seen else None
         gradient = np.full(len(self.x), np.nan)  # of fixed variables, as SciPy's
         if slopes is not None:
             gradient[self.free] = slopes[0] / self.width
@@ -175,6 +184,10 @@ class LocalSearch:
             success=finished,
             jac=None if slopes is None else gradient,
         )
+
+    def _begin(self) -> FloatArray:
+        """Return the best point so far in widths of the bounds."""
+        return np.clip((self.x[self.free] - self.lower) / self.width, 0.0, 1.0)
 
     def _search(self, begin: FloatArray, method: str) -> str:
         """Run a method to its end, and return its message."""
@@ -205,7 +218,12 @@ class LocalSearch:
 
     def value(self, u: FloatArray) -> float:
         """Return f at a point in widths of the bounds, in the unit of its first derivatives."""
-        return float(self._at(u)[0] * self.scale[0])
+        value = float(self._at(u)[0])
+        if self.n_inequalities is not None:
+            # A model of f with a huge number in it is of no use.
+            self._worst = value if abs(value) < HUGE and not value < self._worst else self._worst
+            value = value if abs(value) < HUGE else self._worst
+        return value * float(self.scale[0])
 
     def slope(self, u: FloatArray) -> FloatArray:
         """Return the gradient of f, by differences."""
@@ -219,28 +237,78 @@ class LocalSearch:
 
     def _at(self, u: FloatArray) -> FloatArray:
         """Return f, g and h at a point."""
-        if self._seen is None or self._seen[0] != u.tobytes():
-            self._seen = u.tobytes(), usable(self._evaluate(self._points(u[None])))[0], None
-        return self._seen[1]
+        if u.tobytes() not in self._seen:
+            self._remember(u, usable(self._evaluate(self._points(u[None])))[0], None)
+        return self._seen[u.tobytes()][0]
+
+    def _remember(self, u: FloatArray, row: FloatArray, slopes: FloatArray | None) -> None:
+        """Keep the values and derivatives at a point; methods ask for those of the last points again."""
+        self._seen.pop(u.tobytes(), None)
+        self._seen[u.tobytes()] = row, slopes
+        if len(self._seen) > MEMORY:
+            del self._seen[next(iter(self._seen))]
 
     def _slopes(self, u: FloatArray) -> FloatArray:
         """Return the derivatives of f, g and h, of shape (1 + m + l, number of free variables)."""
-        known = self._seen is not None and self._seen[0] == u.tobytes()
-        if known and self._seen is not None and self._seen[2] is not None:
-            return self._seen[2]
-        points = self._points(np.repeat(u[None], len(u) + 1, axis=0))
-        diagonal = np.arange(len(u))
-        center = points[0, self.free]
-        # Long enough for numbers of the size of x, but not longer than a part of the box.
-        length = self.step * np.minimum(self.width, np.maximum(1.0, np.abs(center)))
-        ahead = center + length
-        ahead = np.where(ahead <= self.upper, ahead, center - length)
-        points[1 + diagonal, self.free] = ahead
-        rows = usable(self._evaluate(points[1:] if known else points))
-        at = self._seen[1] if known and self._seen is not None else rows[0]
+        row, found = self._seen.get(u.tobytes(), (None, None))
+        if found is not None:
+            return found
+        center = self._points(u[None])[0, self.free]
+        length = self._lengths(center)
+        ahead = np.where(center + length <= self.upper, center + length, center - length)
+        points = self._neighbours(u, np.arange(len(u)), ahead)
+        known = row is not None
+        rows = usable(self._evaluate(points if known else np.concatenate([self._points(u[None]), points])))
+        at = rows[0] if row is None else row
         slopes: FloatArray = ((rows[-len(u) :] - at) / ((ahead - center) / self.width)[:, None]).T
-        self._seen = u.tobytes(), at, slopes
+        if self.linear is not None:
+            slopes[1:] = np.where(np.isnan(self.linear), slopes[1:], self.linear)
+        lost = np.flatnonzero(abs(rows[-len(u) :, 0]) >= HUGE)
+        if abs(at[0]) < HUGE and len(lost):
+            slopes[0, lost] = self._slopes_behind(u, at, center, ahead, slopes, lost)
+        self._remember(u, at, slopes)
         return slopes
+
+    def _lengths(self, center: FloatArray) -> FloatArray:
+        """Return the lengths of differences: enough for numbers of the size of x, but a part of the box."""
+        return self.step * np.minimum(self.width, np.maximum(1.0, np.abs(center)))
+
+    def _neighbours(self, u: FloatArray, some: IntArray, values: FloatArray) -> FloatArray:
+        """Return a point for each of some free variables, which has another value there."""
+        points = self._points(np.repeat(u[None], len(some), axis=0))
+        points[np.arange(len(some)), self.free[some]] = values
+        return points
+
+    def _slopes_behind(
+        self,
+        u: FloatArray,
+        at: FloatArray,
+        center: FloatArray,
+        ahead: FloatArray,
+        slopes: FloatArray,
+        some: IntArray,
+    ) -> FloatArray:
+        """Return derivatives of f by some variables, where f has no value ahead: by differences behind or, where
+        constraints leave no room there, by shorter ones; 0 where f has no value there either.
+        """
+        found = np.zeros(len(some))
+        missing = np.arange(len(some))
+        sizes = np.abs(slopes[1:, some] / self.width[some]).max(axis=0, initial=0.0)
+        with np.errstate(divide="ignore"):
+            short = np.minimum(SHORT * self.tolerance / sizes, np.abs(ahead - center)[some])
+        for step in (center - ahead)[some], short, -short:
+            values = (center[some] + step)[missing]
+            inside = (values >= self.lower[some[missing]]) & (values <= self.upper[some[missing]])
+            inside &= values != center[some[missing]]
+            tried = missing[inside]
+            if not len(tried):
+                continue
+            rows = usable(self._evaluate(self._neighbours(u, some[tried], values[inside])))
+            good = abs(rows[:, 0]) < HUGE
+            width = (values[inside] - center[some[tried]]) / self.width[some[tried]]
+            found[tried[good]] = ((rows[:, 0] - at[0]) / width)[good]
+            missing = np.setdiff1d(missing, tried[good])
+        return found
 
     def _points(self, units: FloatArray) -> FloatArray:
         """Return the points of rows in widths of the bounds, inside the bounds."""
@@ -259,7 +327,7 @@ class LocalSearch:
         self.n_evals += len(points)
         codes = rows[:, 0]
         if self.n_inequalities is not None:
-            codes = feasibility_codes(codes, total_violation(rows[:, 1:], self.n_inequalities, self.tolerance))
+            codes = feasibility_codes(codes, self._violations(rows))
         if not np.isnan(codes).all():
             best = int(np.nanargmin(codes))
             if not codes[best] >= self.code:  # also where the first value is NaN
@@ -270,6 +338,13 @@ class LocalSearch:
         if self.n_evals - self._improved_at > self._patience:
             raise LocalSearchEnd("the best point has not become better for long")
         return rows
+
+
+    def _violations(self, rows: FloatArray) -> FloatArray:
+        """Return the violations of rows of values."""
+        assert self.n_inequalities is not None
+        total: FloatArray = total_violation(rows[:, 1:], self.n_inequalities, self.tolerance)
+        return total
 
 
 def usable(rows: FloatArray) -> FloatArray:

@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from skde.algorithms.auto import MIDDLE_DIM, MIDDLE_EVALS, MIDDLE_EVALS_OF_MANY, DefaultPolish
-from skde.arrays import to_numpy
+from skde.arrays import array_namespace, to_numpy
 from skde.engines import Engine, JoblibEngine, choose_device, evaluate
 from skde.engines.batch import best_of
 from skde.engines.spec import CHUNK_SECONDS
+from skde.fit.feasible_search import FeasibleSearch
 from skde.fit.joint_search import JointSearch
 from skde.fit.local_search import (
+    FEASIBLE,
     MOST_VARIABLES,
     QUASI_NEWTON,
     SIMPLEX,
@@ -32,10 +34,11 @@ from skde.fit.quasi_newton_search import QuasiNewtonSearch
 from skde.fit.runner import Runner
 from skde.fit.simplex_search import SimplexSearch
 from skde.interrupts import interrupts
-from skde.objectives.feasibility import values_of_codes
+from skde.objectives.feasibility import FeasibilityRules, values_of_codes
 from skde.objectives.objective import Objective
+from skde.problems.constraints import total_violation
 from skde.stopping import DEFAULT_EVALS_PER_DIM, Status
-from skde.typing import FloatArray, IntArray
+from skde.typing import Array, FloatArray, IntArray
 from skde.validation import check_bool, check_int
 
 # The part of a limit that is kept for the polish; of evaluations at most those of MOST_GRADIENTS gradients or, with
@@ -127,8 +130,13 @@ def check_polishable(polish: Any, objective: Objective) -> None:
         raise ValueError(f"polish={polish!r} needs a real variable, and {', '.join(variables.names)} all have steps")
 
 
-def evaluator(engine: Engine, objective: Objective, dtype: Any) -> Callable[[FloatArray], FloatArray]:
-    """Return the function that gives f, g and h at points of the box, of shape (n, 1 + m + l), on the host."""
+def evaluator(
+    engine: Engine, objective: Objective, dtype: Any, everywhere: bool = False
+) -> Callable[[FloatArray], FloatArray]:
+    """Return the function that gives f, g and h at points of the box, of shape (n, 1 + m + l), on the host.
+
+    f is NaN at infeasible points or, `everywhere`, only where it fails there.
+    """
     # The parts of a batch in joblib's workers are done; a local search is one process.
     engine = choose_device(engine.device, 1)[0] if isinstance(engine, JoblibEngine) else engine
     rules = objective.rules
@@ -138,7 +146,7 @@ def evaluator(engine: Engine, objective: Objective, dtype: Any) -> Callable[[Flo
             X = engine.xp.array(points, dtype=dtype)  # a copy, because functions may write to it
             if rules is not None:
                 at = objective.decoded(X)
-                found = rules.problem.values(to_numpy(at) if rules.problem.kernel else at)
+                found = rules.problem.values(to_numpy(at)) if rules.problem.kernel else rows_of(rules, at, everywhere)
             elif objective.compiled is not None:
                 found = evaluate(objective.compiled, X)[:, None]
             else:
@@ -146,6 +154,20 @@ def evaluator(engine: Engine, objective: Objective, dtype: Any) -> Callable[[Flo
             return np.asarray(to_numpy(found), np.float64)
 
     return values
+
+
+def rows_of(rules: FeasibilityRules, X: Array, everywhere: bool) -> Array:
+    """Return f, g and h at the rows of X."""
+    xp, constraints = array_namespace(X), rules.problem.constraint_values(X)
+    violation = total_violation(xp.zeros(len(X)), constraints, rules.problem.n_inequalities, rules.tolerance)
+    f = xp.full(len(X), np.nan)
+    feasible = violation == 0
+    if feasible.any():
+        f[feasible] = rules.problem.f(X[feasible])
+    if everywhere and not feasible.all():
+        with suppress(Exception):  # f need not be defined there
+            f[~feasible] = rules.problem.f(X[~feasible])
+    return xp.concatenate([f[:, None], constraints], axis=1)
 
 
 @dataclass(repr=False, eq=False)
@@ -237,19 +259,22 @@ class Polish:
             return self.ends() or search.code <= self.target
 
         most = max(int(self.max_evals[run] - points.spent[run]), 0)
-        search = LocalSearch(
-            evaluator(runner.engine, self.objective, runner.batch.spec.dtype),
+        method = self.methods[0]
+        feasible = rules is not None and method == FEASIBLE
+        search = (FeasibleSearch if feasible else LocalSearch)(
+            evaluator(runner.engine, self.objective, runner.batch.spec.dtype, everywhere=not feasible),
             start,
             code,
             np.where(real, lower, start),
             np.where(real, upper, start),
             n_inequalities=None if rules is None else rules.problem.n_inequalities,
             tolerance=0.0 if rules is None else rules.tolerance,
+            linear=None if rules is None or self.objective.variables is not None else rules.problem.linear_slopes,
             max_evals=min(most, MOST_GRADIENTS * (len(start) + 1)) if SIMPLEX in self.methods else most,
             stops=stops,
             dtype=runner.batch.spec.dtype,
         )
-        search.run(self.methods[0])
+        search.run(method)
 
     def polish_together(self, runs: IntArray) -> None:
         """Search from the best points of some runs together by a method of TOGETHER, and store what is found."""

@@ -52,6 +52,11 @@ class CompiledConstrainedProblem(ConstrainedProblem):
         """Number of constraints h(x) = 0."""
         return self._counts[1]
 
+    @property
+    def linear_slopes(self) -> FloatArray:
+        """Derivatives of g and h that are constant: none is known."""
+        return np.full((sum(self._counts), self.dim), np.nan)
+
     def f(self, X: Array) -> Array:
         """Return the objective's values at the rows of X, of shape (n,); X as in `values`."""
         return self.component(0)(points(X, self.dim, self))

@@ -131,6 +131,14 @@ class ConstrainedProblem:
         """Number of constraints h(x) = 0."""
         return sum(len(constraint.equalities) for constraint in self._sized())
 
+    @property
+    def linear_slopes(self) -> FloatArray:
+        """Derivatives of g and h, of shape (m + l, dim); NaN for those of nonlinear constraints."""
+        sides = [(one.slopes(self.dim), one) for one in self._sized()]
+        rows = [sign * A[k] for A, one in sides for k, sign, _ in one.inequalities]
+        rows += [sign * A[k] for A, one in sides for k, sign, _ in one.equalities]
+        return np.array(rows, np.float64).reshape(-1, self.dim)
+
     def f(self, X: Array) -> Array:
         """Return the objective's values at the rows of X, of shape (n,); X as in `values`."""
         X = points(X, self.dim, self)
@@ -283,6 +291,10 @@ class Constraint(ABC):
     def values(self, X: Array, vectorized: bool, n_jobs: int | None) -> Array:
         """Return c at the rows of X, of shape (n, components)."""
 
+    def slopes(self, dim: int) -> FloatArray:
+        """Return the derivatives of c by dim variables where they are constant, else NaN."""
+        return np.full((self.size or 1, dim), np.nan)
+
     @cached_property
     def inequalities(self) -> OneSidedBounds:
         """Inequalities, one for every finite bound."""
@@ -330,6 +342,10 @@ class Linear(Constraint):
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the copies of A on GPUs."""
         return {**vars(self), "_uploaded": {}}
+
+    def slopes(self, dim: int) -> FloatArray:
+        """Return A."""
+        return self.A
 
     def _columns(self, X: Array) -> Array:
         """Return the columns of A on the device of X. They are copied once: CUDA graphs need a fixed address."""

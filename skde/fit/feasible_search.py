@@ -1,0 +1,186 @@
+"""Local search under constraints that calls the objective at feasible points only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.optimize import Bounds, lsq_linear, minimize, nnls
+
+from skde.fit.local_search import HUGE, LEAST_SLOPE, METHODS, LocalSearch, LocalSearchEnd
+from skde.typing import FloatArray
+
+MOST_CORRECTIONS = 8  # of a point that violates constraints, by tangents
+MOST_APPROACHES = 100  # steps from an infeasible point to a feasible one
+SHORTEST = 1e-6  # of such a step
+SLACK = 0.1  # the part of the tolerance that stays for differences along active constraints
+MOST_SEARCHES = 20
+LEAST_GAIN = 1e-10  # of a search that another one follows, relative to f
+
+
+class FeasibleSearch(LocalSearch):
+    """SLSQP with values of f at feasible points only.
+
+    SLSQP needs f also where constraints are violated a little. There it is given f, and all derivatives, at a feasible
+    point nearby, to which steps by the tangents of the constraints lead. From an infeasible point the search first goes
+    to a feasible one by steps of the same kind.
+    """
+
+    def _search(self, begin: FloatArray, method: str) -> str:
+        """Run SLSQP from one best point after the other, while they get better, and return its last message."""
+        if not len(self.free):
+            raise LocalSearchEnd("every variable is fixed")
+        begin = self._approach(begin)
+        message = ""
+        for _ in range(MOST_SEARCHES):
+            before = self.code
+            message = self._run_slsqp(begin, method)
+            if not self.code < before - LEAST_GAIN * abs(before):
+                break
+            begin = self._begin()
+        return message
+
+    def _run_slsqp(self, begin: FloatArray, method: str) -> str:
+        """Run SLSQP from a feasible point, and return its message."""
+        assert self.n_inequalities is not None
+        self._lifted: tuple[bytes, FloatArray] | None = None
+        self._jacobian = self._slopes(begin)
+        self._set_limits()
+        size = np.maximum(np.abs(self._jacobian).max(axis=1), LEAST_SLOPE)
+        self.scale = np.append(METHODS[method].unit, np.ones(len(size) - 1)) / size
+        m, n = 1 + self.n_inequalities, len(begin)
+        common: dict[str, Any] = {"bounds": Bounds(np.zeros(n), np.ones(n)), "options": METHODS[method].options}
+        # SLSQP's inequalities are c(u) >= 0.
+        parts = [("ineq", -1.0, slice(1, m)), ("eq", 1.0, slice(m, None))]
+        common["constraints"] = [self._part(*part) for part in parts if len(size[part[2]])]
+        return str(minimize(self.value, begin, jac=self.slope, method=method, **common).message)
+
+    def _part(self, kind: str, sign: float, some: slice) -> dict[str, Any]:
+        """Return some constraints for SLSQP."""
+        scale = sign * self.scale[some]
+        return {
+            "type": kind,
+            "fun": lambda u: (self._at(u)[some] - self._limits[some]) * scale,
+            "jac": lambda u: self._feasible_slopes(u)[some] * scale[:, None],
+        }
+
+    def value(self, u: FloatArray) -> float:
+        """Return f at a point, or at a feasible one nearby; a huge number where there is none."""
+        row = self._at(self._lift(u))
+        return float(row[0] * self.scale[0]) if self._feasible(row) else HUGE
+
+    def slope(self, u: FloatArray) -> FloatArray:
+        """Return the gradient of f there."""
+        gradient: FloatArray = self._feasible_slopes(u)[0] * self.scale[0]
+        return gradient
+
+    def _feasible_slopes(self, u: FloatArray) -> FloatArray:
+        """Return all derivatives at a feasible point."""
+        point = self._lift(u)
+        if not self._feasible(self._at(point)):
+            raise LocalSearchEnd("no feasible point is near")
+        self._jacobian = self._slopes(point)
+        return self._jacobian
+
+    # -- feasible points -----------------------------------------------------------------------------------------------
+
+    def _feasible(self, row: FloatArray) -> bool:
+        """Whether values belong to a feasible point at which f has a value."""
+        return abs(row[0]) < HUGE and not self._violations(row[None])[0] > 0
+
+    def _set_limits(self) -> None:
+        """Set what f and each constraint may be: differences of f need a little room at an inequality's limit."""
+        assert self.n_inequalities is not None
+        lengths = self._lengths(np.maximum(np.abs(self.lower), np.abs(self.upper)))
+        longest = (np.abs(self._jacobian[1:]) * lengths / self.width).max(axis=1)
+        inequality = np.arange(len(longest)) < self.n_inequalities
+        room = self.tolerance - np.maximum(SLACK * self.tolerance, longest)
+        self._limits = np.append(0.0, np.where(inequality, room, 0.0))
+
+    def _lift(self, u: FloatArray) -> FloatArray:
+        """Return a point, or a feasible one nearby that is found by the tangents of the constraints."""
+        if self._lifted is not None and self._lifted[0] == u.tobytes():
+            return self._lifted[1]
+        point = u
+        for _ in range(MOST_CORRECTIONS):
+            row = self._at(point)
+            if not self._violations(row[None])[0] > 0:
+                break
+            step = self._tangent_step(point, row)
+            if step is None:
+                break
+            point = np.clip(point + step, 0.0, 1.0)
+        self._lifted = u.tobytes(), point
+        return point
+
+    def _tangent_step(self, u: FloatArray, row: FloatArray) -> FloatArray | None:
+        """Return the shortest step to where the constraints' tangents are feasible; None where there is none."""
+        assert self.n_inequalities is not None
+        slopes, rest = self._jacobian[1:], (self._limits - row)[1:]
+        equal = np.arange(len(rest)) >= self.n_inequalities
+        rows = np.concatenate([-slopes, slopes[equal], np.eye(len(u)), -np.eye(len(u))])
+        return shortest_step(rows, np.concatenate([-rest, rest[equal], -u, u - 1.0]))
+
+    def _approach(self, u: FloatArray) -> FloatArray:
+        """Return a feasible point, to which steps from an infeasible one lead.
+
+        Raises
+        ------
+        LocalSearchEnd
+            Where the violation gets no smaller.
+        """
+        for _ in range(MOST_APPROACHES):
+            row = self._at(u)
+            violation = self._violations(row[None])[0]
+            if not violation > 0:
+                return u
+            self._jacobian = self._slopes(u)
+            self._set_limits()
+            step = self._tangent_step(u, row)
+            if step is None:
+                step = self._least_squares_step(u, row)
+            length = 1.0
+            while True:
+                trial = np.clip(u + length * step, 0.0, 1.0)
+                if self._violations(self._at(trial)[None])[0] < violation:
+                    break
+                length /= 4.0
+                if length < SHORTEST:
+                    raise LocalSearchEnd("no feasible point is near")
+            u = trial
+        raise LocalSearchEnd("no feasible point is near")
+
+    def _least_squares_step(self, u: FloatArray, row: FloatArray) -> FloatArray:
+        """Return the step with the least violations of tangents."""
+        assert self.n_inequalities is not None
+        rest = (self._limits - row)[1:]
+        violated = (rest < 0) | (np.arange(len(rest)) >= self.n_inequalities)
+        slopes = self._jacobian[1:][violated]
+        size = np.maximum(np.linalg.norm(slopes, axis=1), LEAST_SLOPE)
+        low, high = np.minimum(-u, -1e-12), np.maximum(1.0 - u, 1e-12)
+        found: FloatArray = lsq_linear(slopes / size[:, None], rest[violated] / size, (low, high)).x
+        return found
+
+
+def shortest_step(rows: FloatArray, least: FloatArray) -> FloatArray | None:
+    """Return the shortest d with rows @ d >= least; None where there is none.
+
+    C. L. Lawson, R. J. Hanson: Solving least squares problems, 1974, chapter 23: least distance programming.
+    """
+    sizes = np.linalg.norm(rows, axis=1)
+    kept = sizes > 0
+    rows, least = rows[kept] / sizes[kept, None], least[kept] / sizes[kept]
+    unit = float(np.abs(least).max(initial=0.0))
+    if not unit > 0:
+        return np.zeros(rows.shape[1])
+    matrix = np.concatenate([rows.T, least[None] / unit])
+    target = np.append(np.zeros(len(matrix) - 1), 1.0)
+    try:
+        weights, _ = nnls(matrix, target)
+    except RuntimeError:  # too many iterations
+        return None
+    rest = matrix @ weights - target
+    if not abs(rest[-1]) > 1e-12:
+        return None
+    step: FloatArray = -unit * rest[:-1] / rest[-1]
+    return step if np.isfinite(step).all() else None
