@@ -142,12 +142,12 @@ class Minimizer(BaseSolver):
         Threads of a CPU (None: OpenMP's number), and joblib workers of a callable with vectorized=False or of
         execution="joblib", each of which then has one thread (None: 1, or as joblib.parallel_config says). At most 1024
         or, where these are more, the number of processors.
-    polish : bool, {"L-BFGS-B", "trust-constr", "Nelder-Mead", "COBYQA", "quasi-Newton"} or None, default None
+    polish : bool, {"L-BFGS-B", "SLSQP", "trust-constr", "Nelder-Mead", "COBYQA", "quasi-Newton"} or None, default None
         Whether a local search improves the best point of every run at the end of a fit. None: with "auto" alone, not
         after `ask`, a quasi-Newton search after at most 3000 dim evaluations, in more than 30 variables 1500 dim, and
         the search of Nelder and Mead after the two searches for a large budget, in at most 10 variables
         (docs/which.md). True: L-BFGS-B and, in at most 10 variables, Nelder-Mead after it, or with constraints
-        trust-constr. A polish keeps a tenth of max_evals, at most 100 (dim + 1) evaluations of a run, and a tenth of
+        SLSQP. A polish keeps a tenth of max_evals, at most 100 (dim + 1) evaluations of a run, and a tenth of
         max_time. With Nelder-Mead it keeps at most 2000 (dim + 1) evaluations, and in at most 3 variables a fifth of
         max_evals, where these are at least 300 (dim + 1); with quasi-Newton, where it is the default, a fifth, at most
         30 dim, or 60 dim in more than 30 variables. The result never gets worse, nor infeasible. Integers, ordinal

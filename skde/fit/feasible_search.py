@@ -14,8 +14,14 @@ MOST_CORRECTIONS = 8  # of a point that violates constraints, by tangents
 MOST_APPROACHES = 100  # steps from an infeasible point to a feasible one
 SHORTEST = 1e-6  # of such a step
 SLACK = 0.1  # the part of the tolerance that stays for differences along active constraints
+LEAST_SQUARE = 1e-300
+PRECISION = 1e-6  # of the shortest step to tangents, relative to the largest distance from one
 MOST_SEARCHES = 20
 LEAST_GAIN = 1e-10  # of a search that another one follows, relative to f
+
+
+class NoFeasiblePoint(LocalSearchEnd):
+    """The end of a search that finds no feasible point near one that SLSQP asks for."""
 
 
 class FeasibleSearch(LocalSearch):
@@ -34,7 +40,10 @@ class FeasibleSearch(LocalSearch):
         message = ""
         for _ in range(MOST_SEARCHES):
             before = self.code
-            message = self._run_slsqp(begin, method)
+            try:
+                message = self._run_slsqp(begin, method)
+            except NoFeasiblePoint as end:
+                message = str(end)
             if not self.code < before - LEAST_GAIN * abs(before):
                 break
             begin = self._begin()
@@ -78,7 +87,7 @@ class FeasibleSearch(LocalSearch):
         """Return all derivatives at a feasible point."""
         point = self._lift(u)
         if not self._feasible(self._at(point)):
-            raise LocalSearchEnd("no feasible point is near")
+            raise NoFeasiblePoint("no feasible point is near")
         self._jacobian = self._slopes(point)
         return self._jacobian
 
@@ -91,7 +100,7 @@ class FeasibleSearch(LocalSearch):
     def _set_limits(self) -> None:
         """Set what f and each constraint may be: differences of f need a little room at an inequality's limit."""
         assert self.n_inequalities is not None
-        lengths = self._lengths(np.maximum(np.abs(self.lower), np.abs(self.upper)))
+        lengths = 2.0 * self._lengths(self._points(self._begin()[None])[0, self.free])
         longest = (np.abs(self._jacobian[1:]) * lengths / self.width).max(axis=1)
         inequality = np.arange(len(longest)) < self.n_inequalities
         room = self.tolerance - np.maximum(SLACK * self.tolerance, longest)
@@ -101,22 +110,26 @@ class FeasibleSearch(LocalSearch):
         """Return a point, or a feasible one nearby that is found by the tangents of the constraints."""
         if self._lifted is not None and self._lifted[0] == u.tobytes():
             return self._lifted[1]
-        point = u
+        point, row, jacobian, least = u, self._at(u), self._jacobian, np.inf
         for _ in range(MOST_CORRECTIONS):
-            row = self._at(point)
-            if not self._violations(row[None])[0] > 0:
+            violation = self._violations(row[None])[0]
+            if not 0 < violation < least:
                 break
-            step = self._tangent_step(point, row)
+            step = self._tangent_step(point, row, jacobian)
             if step is None:
                 break
-            point = np.clip(point + step, 0.0, 1.0)
+            trial = np.clip(point + step, 0.0, 1.0)
+            step, change = trial - point, self._at(trial) - row
+            # C. G. Broyden, 1965: derivatives that explain the change.
+            jacobian = jacobian + np.outer(change - jacobian @ step, step) / max(step @ step, LEAST_SQUARE)
+            point, row, least = trial, row + change, violation
         self._lifted = u.tobytes(), point
         return point
 
-    def _tangent_step(self, u: FloatArray, row: FloatArray) -> FloatArray | None:
+    def _tangent_step(self, u: FloatArray, row: FloatArray, jacobian: FloatArray) -> FloatArray | None:
         """Return the shortest step to where the constraints' tangents are feasible; None where there is none."""
         assert self.n_inequalities is not None
-        slopes, rest = self._jacobian[1:], (self._limits - row)[1:]
+        slopes, rest = jacobian[1:], (self._limits - row)[1:]
         equal = np.arange(len(rest)) >= self.n_inequalities
         rows = np.concatenate([-slopes, slopes[equal], np.eye(len(u)), -np.eye(len(u))])
         return shortest_step(rows, np.concatenate([-rest, rest[equal], -u, u - 1.0]))
@@ -126,7 +139,7 @@ class FeasibleSearch(LocalSearch):
 
         Raises
         ------
-        LocalSearchEnd
+        NoFeasiblePoint
             Where the violation gets no smaller.
         """
         for _ in range(MOST_APPROACHES):
@@ -136,7 +149,7 @@ class FeasibleSearch(LocalSearch):
                 return u
             self._jacobian = self._slopes(u)
             self._set_limits()
-            step = self._tangent_step(u, row)
+            step = self._tangent_step(u, row, self._jacobian)
             if step is None:
                 step = self._least_squares_step(u, row)
             length = 1.0
@@ -146,9 +159,9 @@ class FeasibleSearch(LocalSearch):
                     break
                 length /= 4.0
                 if length < SHORTEST:
-                    raise LocalSearchEnd("no feasible point is near")
+                    raise NoFeasiblePoint("no feasible point is near")
             u = trial
-        raise LocalSearchEnd("no feasible point is near")
+        raise NoFeasiblePoint("no feasible point is near")
 
     def _least_squares_step(self, u: FloatArray, row: FloatArray) -> FloatArray:
         """Return the step with the least violations of tangents."""
@@ -180,7 +193,6 @@ def shortest_step(rows: FloatArray, least: FloatArray) -> FloatArray | None:
     except RuntimeError:  # too many iterations
         return None
     rest = matrix @ weights - target
-    if not abs(rest[-1]) > 1e-12:
-        return None
-    step: FloatArray = -unit * rest[:-1] / rest[-1]
-    return step if np.isfinite(step).all() else None
+    with np.errstate(all="ignore"):
+        step: FloatArray = -unit * rest[:-1] / rest[-1]
+        return step if (rows @ step >= least - PRECISION * unit).all() else None

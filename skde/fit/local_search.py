@@ -15,7 +15,7 @@ from skde.problems.constraints import total_violation
 from skde.typing import FloatArray, IntArray
 from skde.validation import check_choice
 
-# Returns f, the g and the h at points (n, dim), of shape (n, 1 + m + l), on the host; f may be NaN at infeasible points.
+# Returns f, g and h at points (n, dim), of shape (n, 1 + m + l), on the host; f may be NaN at infeasible points.
 Values = Callable[[FloatArray], FloatArray]
 
 UNLIMITED = 2**31 - 1  # iterations: the evaluations are limited
@@ -28,7 +28,7 @@ MOST_VARIABLES = 10  # of a polish that Nelder-Mead ends; on BBOB in 20 variable
 # A search ends after the evaluations of this many gradients without a better point: near an active constraint,
 # trust-constr can make thousands of iterations that change nothing.
 PATIENCE = 50
-SHORT = 0.05  # of the tolerance of constraints: a difference where longer ones are not feasible
+SHORT = 0.5  # of the way to the next constraint: a difference where longer ones are not feasible
 MEMORY = 8  # points with known values
 HUGE = 1e100  # replaces values that are not finite: the methods need finite ones
 
@@ -61,7 +61,7 @@ METHODS = {
         False, True, {"maxiter": UNLIMITED, "maxfun": UNLIMITED, "ftol": float(np.finfo(np.float64).eps), "gtol": 0.0}
     ),
     "trust-constr": Method(True, True, {"maxiter": UNLIMITED, "xtol": 1e-12, "gtol": 1e-12}, unit=100.0),
-    FEASIBLE: Method(True, True, {"maxiter": UNLIMITED, "ftol": 1e-16}, unit=1.0),
+    FEASIBLE: Method(True, True, {"maxiter": UNLIMITED, "ftol": 1e-12}, unit=1.0),
     "COBYQA": Method(True, False, {"maxiter": UNLIMITED, "initial_tr_radius": 0.01, "final_tr_radius": 1e-10}),
 }
 NAMES = (*METHODS, *TOGETHER)
@@ -222,7 +222,7 @@ class LocalSearch:
         if self.n_inequalities is not None:
             # A model of f with a huge number in it is of no use.
             self._worst = value if abs(value) < HUGE and not value < self._worst else self._worst
-            value = value if abs(value) < HUGE else self._worst
+            value = value if abs(value) < HUGE else abs(self._worst) if self._worst == -HUGE else self._worst
         return value * float(self.scale[0])
 
     def slope(self, u: FloatArray) -> FloatArray:
@@ -288,14 +288,18 @@ class LocalSearch:
         slopes: FloatArray,
         some: IntArray,
     ) -> FloatArray:
-        """Return derivatives of f by some variables, where f has no value ahead: by differences behind or, where
-        constraints leave no room there, by shorter ones; 0 where f has no value there either.
+        """Return derivatives of f by some variables, where f has no value ahead.
+
+        They are differences behind or, where constraints leave no room there, shorter ones; 0 without a value of f.
         """
         found = np.zeros(len(some))
         missing = np.arange(len(some))
-        sizes = np.abs(slopes[1:, some] / self.width[some]).max(axis=0, initial=0.0)
-        with np.errstate(divide="ignore"):
-            short = np.minimum(SHORT * self.tolerance / sizes, np.abs(ahead - center)[some])
+        room = self.tolerance - np.where(np.arange(len(at) - 1) < (self.n_inequalities or 0), at[1:], np.abs(at[1:]))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            most = np.nan_to_num(room[:, None] / np.abs(slopes[1:, some] / self.width[some])).min(
+                axis=0, initial=np.inf
+            )
+        short = np.minimum(SHORT * ways.min(axis=0, initial=np.inf), np.abs(ahead - center)[some])
         for step in (center - ahead)[some], short, -short:
             values = (center[some] + step)[missing]
             inside = (values >= self.lower[some[missing]]) & (values <= self.upper[some[missing]])
@@ -338,7 +342,6 @@ class LocalSearch:
         if self.n_evals - self._improved_at > self._patience:
             raise LocalSearchEnd("the best point has not become better for long")
         return rows
-
 
     def _violations(self, rows: FloatArray) -> FloatArray:
         """Return the violations of rows of values."""

@@ -158,16 +158,13 @@ def evaluator(
 
 def rows_of(rules: FeasibilityRules, X: Array, everywhere: bool) -> Array:
     """Return f, g and h at the rows of X."""
-    xp, constraints = array_namespace(X), rules.problem.constraint_values(X)
-    violation = total_violation(xp.zeros(len(X)), constraints, rules.problem.n_inequalities, rules.tolerance)
-    f = xp.full(len(X), np.nan)
-    feasible = violation == 0
-    if feasible.any():
-        f[feasible] = rules.problem.f(X[feasible])
-    if everywhere and not feasible.all():
+    constraints = rules.problem.constraint_values(X)
+    violation = total_violation(constraints, rules.problem.n_inequalities, rules.tolerance)
+    f = rules.feasible_values(X, violation)
+    if everywhere and (outside := violation > 0).any():
         with suppress(Exception):  # f need not be defined there
-            f[~feasible] = rules.problem.f(X[~feasible])
-    return xp.concatenate([f[:, None], constraints], axis=1)
+            f[outside] = rules.problem.f(X[outside])
+    return array_namespace(X).concatenate([f[:, None], constraints], axis=1)
 
 
 @dataclass(repr=False, eq=False)

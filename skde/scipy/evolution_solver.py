@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -292,7 +293,8 @@ class DifferentialEvolutionSolver:
         """Improve the best point by a local method, with the integers fixed."""
         lower, upper = self._box.lower.copy(), self._box.upper.copy()
         lower[self._box.integrality] = upper[self._box.integrality] = result.x[self._box.integrality]
-        method = find_method(True, bool(self._violations))
+        sides = [violation.sides(result.x[None], self.vectorized) for violation in self._violations]
+        method = "trust-constr" if sides else find_method(True, False)  # as SciPy
         if self._violations and any((v.of(result.x[None], self.vectorized) > 0).any() for v in self._violations):
             warnings.warn(
                 "differential evolution didn't find a solution satisfying the constraints, attempting to polish from "
@@ -311,26 +313,22 @@ class DifferentialEvolutionSolver:
         else:
             if self.disp:
                 print(f"Polishing solution with '{method}'")
-            polished = self._local_search(result.x, lower, upper).run(method)
+            search = LocalSearch(
+                self._values,
+                result.x,
+                float(self._codes[0]),
+                lower,
+                upper,
+                n_inequalities=sum(len(g) for g, _ in sides) if sides else None,
+                max_evals=POLISH_EVALS,
+            )
+            polished = search.run(method)
             better = polished.fun < self._codes[0]
             polished.fun = float(values_of_codes(np.array(polished.fun)))
         result.nfev = self.nfev
         if better:
             result.fun, result.x, result.jac = polished.fun, polished.x, polished.get("jac", None)
             result.population[0], result.population_energies[0] = polished.x, polished.fun
-
-    def _local_search(self, x: FloatArray, lower: FloatArray, upper: FloatArray) -> LocalSearch:
-        """Return the local search that begins at the best point."""
-        sides = [violation.sides(x[None], self.vectorized) for violation in self._violations]
-        return LocalSearch(
-            self._values,
-            x,
-            float(self._codes[0]),
-            lower,
-            upper,
-            n_inequalities=sum(len(g) for g, _ in sides) if self._violations else None,
-            max_evals=POLISH_EVALS,
-        )
 
     # -- evaluation ----------------------------------------------------------------------------------------------------
 
@@ -371,9 +369,18 @@ class DifferentialEvolutionSolver:
         return np.asarray(energies, np.float64)
 
     def _values(self, points: FloatArray) -> FloatArray:
-        """Return f, g and h at points, of shape (S, 1 + m + l), for the polishing."""
+        """Return f, g and h at points, of shape (S, 1 + m + l), for the polishing; f is NaN where it fails outside."""
         sides = [violation.sides(points, self.vectorized) for violation in self._violations]
-        columns = [self._energies(points)[None], *(g for g, _ in sides), *(h for _, h in sides)]
+        violated = np.zeros(len(points), bool)
+        for g, h in sides:
+            violated |= (g > 0).any(axis=0) | (h != 0).any(axis=0)
+        energies = np.full(len(points), np.nan)
+        if not violated.all():
+            energies[~violated] = self._energies(points[~violated])
+        if violated.any():
+            with suppress(Exception):  # the function need not be defined there
+                energies[violated] = self._energies(points[violated])
+        columns = [energies[None], *(g for g, _ in sides), *(h for _, h in sides)]
         return np.concatenate(columns).T
 
     # -- inputs --------------------------------------------------------------------------------------------------------

@@ -67,6 +67,7 @@ def cases(seed: int) -> Iterator[Case]:
         yield scaled
         product = NonlinearConstraint(lambda x: np.exp(np.log(np.abs(x) + 1e-300).sum(axis=0) / len(x)), 1.0, np.inf)
         yield Case(f"product-{dim}", lambda X: X.sum(axis=1), [(0.0, 10.0)] * dim, product)
+        yield Case(f"corners-{dim}", corners(A[::-1]), [(-5, 5)] * dim, LinearConstraint(A[:3], -np.inf, b[:3] - 1))
         hidden = LinearConstraint(np.ones(dim), -np.inf, 1.0)
         yield Case(f"hidden-{dim}", logarithm, [(0.0, 1.0)] * dim, hidden)
 
@@ -90,6 +91,11 @@ def scaled_quadratic(c: Any, size: Any) -> Callable[[Any], Any]:
 def linear(c: Any) -> Callable[[Any], Any]:
     """Return c'x."""
     return lambda X: X @ c
+
+
+def corners(A: Any) -> Callable[[Any], Any]:
+    """Return a sum of absolute values."""
+    return lambda X: abs(X @ A.T - 1).sum(axis=1)
 
 
 def distances(centers: Any) -> Callable[[Any], Any]:
@@ -120,7 +126,12 @@ class Outcome:
 def start_of(case: Case, seed: int) -> tuple[Any, float, float]:
     """Return the best point of a short fit, its code, and its value or infinity."""
     m = Minimizer(
-        "jde", constraints=case.constraints, max_evals=DE_EVALS * case.dim, random_state=seed, device="cpu", polish=False
+        "jde",
+        constraints=case.constraints,
+        max_evals=DE_EVALS * case.dim,
+        random_state=seed,
+        device="cpu",
+        polish=False,
     )
     try:
         x = m.fit(case.f, bounds=case.bounds).x_
