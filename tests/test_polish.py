@@ -170,7 +170,8 @@ def test_constraints_in_python(vectorized: bool) -> None:
     m = fit(lambda X: X[..., 0] + X[..., 1], **parameters)
     assert abs(m.fun_ + np.sqrt(2)) < 1e-5
     assert m.max_violation_ <= 1e-6
-    assert m.fun_ <= fit(lambda X: X[..., 0] + X[..., 1], **{**parameters, "polish": False}).fun_
+    without = fit(lambda X: X[..., 0] + X[..., 1], **{**parameters, "polish": False})
+    assert m.fun_ <= without.fun_ or not without.runs_[0].feasible
 
 
 @pytest.mark.parametrize("polish", ["trust-constr", "COBYQA"])

@@ -296,9 +296,7 @@ class LocalSearch:
         missing = np.arange(len(some))
         room = self.tolerance - np.where(np.arange(len(at) - 1) < (self.n_inequalities or 0), at[1:], np.abs(at[1:]))
         with np.errstate(divide="ignore", invalid="ignore"):
-            most = np.nan_to_num(room[:, None] / np.abs(slopes[1:, some] / self.width[some])).min(
-                axis=0, initial=np.inf
-            )
+            ways = np.nan_to_num(room[:, None] / np.abs(slopes[1:, some] / self.width[some]))
         short = np.minimum(SHORT * ways.min(axis=0, initial=np.inf), np.abs(ahead - center)[some])
         for step in (center - ahead)[some], short, -short:
             values = (center[some] + step)[missing]
