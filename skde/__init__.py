@@ -45,6 +45,7 @@ _MODULES = {
     "Problem": "skde.problems",
     "Progress": "skde.callbacks",
     "Real": "skde.variables",
+    "Recorder": "skde.recorder",
     "RunResult": "skde.result",
     "SearchDisplay": "skde.plotting",
     "Status": "skde.stopping",
@@ -90,6 +91,7 @@ if TYPE_CHECKING:
     from skde.problems import Problem as Problem
     from skde.problems import get_problem as get_problem
     from skde.problems import problem_names as problem_names
+    from skde.recorder import Recorder as Recorder
     from skde.result import History as History
     from skde.result import RunResult as RunResult
     from skde.scipy.evolution import differential_evolution as differential_evolution

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
@@ -44,6 +45,7 @@ from skde.minimizer_spec import (
     make_template,
     polish_evals,
     polish_of,
+    recorded_execution,
     repeat_template,
     reserved_of,
     second_search,
@@ -66,6 +68,7 @@ from skde.minimizer_state import (
 from skde.objectives.caller_library import CallerLibrary, on_host
 from skde.objectives.feasibility import StoredOutcomes
 from skde.objectives.objective import Objective
+from skde.recorder import Recorder, as_recorder
 from skde.serialization import HEADER, check_layout, entry
 from skde.typing import Array, FloatArray, IntArray
 from skde.validation import check_bool, check_int, check_jobs, listed, named_parameters, refuse_ragged
@@ -180,6 +183,9 @@ class Minimizer(BaseSolver):
         and `resume` continues. "nan": the value is NaN, which never wins, and the first exception becomes a
         RuntimeWarning, with execution="joblib" in the workers. Exceptions of constraints, and values that are no
         number, are always errors.
+    recorder : Recorder, str, path-like or None, default None
+        A log of all points with their values, or the file to which they are appended. Compiled objectives then run by
+        single generations, with the same bits; models of execution, execution="joblib" and several devices are refused.
 
     Attributes
     ----------
@@ -290,6 +296,7 @@ class Minimizer(BaseSolver):
         warm_start: bool = False,
         final_evals: int = 0,
         on_error: str = "raise",
+        recorder: Recorder | str | os.PathLike[str] | None = None,
     ) -> None:
         self.algorithm = algorithm
         self.bounds = bounds
@@ -317,6 +324,7 @@ class Minimizer(BaseSolver):
         self.warm_start = warm_start
         self.final_evals = final_evals
         self.on_error = on_error
+        self.recorder = recorder
 
     # -- fit and resume ------------------------------------------------------------------------------------------------
 
@@ -494,11 +502,22 @@ class Minimizer(BaseSolver):
         check_noise(self, objective)
         runner = self._runner
         execution = choose_execution(self.execution, objective, runner.engine)
+        if self.recorder is not None:
+            execution = recorded_execution(self.execution, runner.engine)
+        self._begin_record(runner)
         runner.rules = objective.rules
         runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
         objective.probe(runner.engine, runner.batch.spec.dtype)
         check_eval_time(self, objective)
         return objective, rules, execution
+
+    def _begin_record(self, runner: Runner) -> None:
+        """Set the recorder of the evaluations, after a check that it takes them."""
+        given, current = self.recorder, runner.recorder
+        if given is None or current is None or (given is not current and given != current.path):
+            runner.recorder = as_recorder(given)
+        if runner.recorder is not None:
+            runner.recorder.begin(runner.batch.spec.variables, runner.batch.dim)
 
     def _search(self, objective: Objective, rules: dict[str, Any], execution: str) -> None:
         runner = self._runner
@@ -545,6 +564,7 @@ class Minimizer(BaseSolver):
             limits = limits_after(runner.n_iter, np.repeat(template.limits, times), self.max_iter)
             plan = SavedPlan(self._planned, spec.seeds, limits)
             self._runner = next_search(runner, self._customize_spec(repeat_template(self, template, times, plan)))
+            self._runner.recorder = runner.recorder
             self._runner.later_evals = self._later_evals(runner.batch.dim)
         finally:
             if self._runner is runner:
@@ -679,6 +699,7 @@ class Minimizer(BaseSolver):
         if not hasattr(self, "_runner"):
             raise RuntimeError(ask_tell.NO_ASK)
         runner = self._runner
+        self._begin_record(runner)
         refuse_ragged("X", X)
         refuse_ragged("f", f)
         if isinstance(runner.rules, StoredOutcomes) and (ids is not None or ask_tell.was_asked(runner)):
@@ -715,6 +736,7 @@ class Minimizer(BaseSolver):
                 engine = make_engine(self, None)
                 check_device_of_library(self._library, engine)
                 self._runner = self._make_runner(engine, objective, None, asked=True)
+                self._begin_record(self._runner)
         return self._runner
 
     # -- files ---------------------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from skde.engines import (
     model_engine,
     model_path,
     records,
+    shares,
 )
 from skde.engines.spec_builder import build_spec
 from skde.fit.local_search import QUASI_NEWTON, SIMPLEX
@@ -172,6 +173,19 @@ def choose_execution(execution: str, objective: Objective, engine: Engine) -> st
     if execution == "graph" and compiled:
         raise ValueError("execution='graph' is for CuPy functions; a compiled objective runs with execution='run'")
     return execution
+
+
+def recorded_execution(execution: str, engine: Engine) -> str:
+    """Return the execution of a fit with a recorder: single generations, with values that this process receives."""
+    if execution not in ("auto", "step"):
+        raise ValueError(
+            f"recorder needs execution='auto' or 'step', got {execution!r}, by which this process sees no values; "
+            "n_jobs divides a function of one point among processes"
+        )
+    name = engine.name
+    if shares(engine):
+        raise ValueError(f"recorder needs one device, got {name!r}")
+    return "step"
 
 
 def row_jobs(parameters: Parameters) -> int | None:

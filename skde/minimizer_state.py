@@ -28,7 +28,7 @@ from skde.variables import Variables
 
 BUDGET = ("max_iter", "max_evals", "max_time")
 # Parameters with another form in a file, and those that are not in a file.
-SEPARATE = ("algorithm", "bounds", "callbacks", "random_state", "migration", "constraints")
+SEPARATE = ("algorithm", "bounds", "callbacks", "random_state", "migration", "constraints", "recorder")
 
 REQUIRED_KEYS: dict[str, Any] = {
     "parameters": dict,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import OptimizeResult
@@ -13,9 +14,29 @@ from skde.stopping import MESSAGES, Status
 from skde.typing import FloatArray, IntArray
 
 
+class Sample(NamedTuple):
+    """A sample of a history.
+
+    Attributes
+    ----------
+    n_evals : int
+        Evaluations done.
+    seconds : float
+        Time since the fit began.
+    best : float
+        The best value so far.
+    """
+
+    n_evals: int
+    seconds: float
+    best: float
+
+
 @dataclass(frozen=True)
 class History:
     """The best value over time: sampled at every one of the first 128 generations, then 64 times a doubling.
+
+    It gives its samples one after the other, so that ``pandas.DataFrame(history)`` is a table of them.
 
     Attributes
     ----------
@@ -34,6 +55,9 @@ class History:
 
     def __len__(self) -> int:
         return len(self.n_evals)
+
+    def __iter__(self) -> Iterator[Sample]:
+        return map(Sample, self.n_evals.tolist(), self.seconds.tolist(), self.best.tolist())
 
     def __repr__(self) -> str:
         ends = f"{self.best[0]:.6g} to {self.best[-1]:.6g}" if len(self) else "empty"

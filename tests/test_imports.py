@@ -29,7 +29,7 @@ FLOORS = [
     {"skde.engines"},
     {"skde.problems"},
     {"skde.objectives"},
-    {"skde.result"},
+    {"skde.result", "skde.recorder"},
     {"skde.curves"},
     {"skde.notebook"},
     {"skde.fit"},

@@ -52,7 +52,7 @@ EXAMPLES = """examples:
 """
 PARAMETERS = (
     *("max_iter", "max_evals", "max_time", "target", "tol", "n_runs", "dtype", "n_jobs", "random_state"),
-    *("final_evals", "on_error", "max_eval_time"),
+    *("final_evals", "on_error", "max_eval_time", "recorder"),
 )
 VARIABLE_HELP = (
     f"a typed variable, one option for each, instead of --bounds: {VARIABLE_FORMS} (a function gets the number of the "
@@ -65,7 +65,7 @@ POLISH_HELP = (
     f"{NO_POLISH}: not even after auto"
 )
 # Options with another name than the Minimizer's parameter.
-OPTIONS = {"n_runs": "runs", "random_state": "seed"}
+OPTIONS = {"n_runs": "runs", "random_state": "seed", "recorder": "record"}
 
 
 def add_minimize(commands: Any) -> None:
@@ -96,6 +96,7 @@ def add_minimize(commands: Any) -> None:
         type=number,
         help="with --scalar and --n-jobs: seconds for one evaluation, or its value is NaN",
     )
+    add("--record", metavar="FILE", help="append all points with their values: lines of JSON, or of CSV (FILE.csv)")
     add("--plot", type=Path, metavar="FILE", help="plot the best value against evaluations (needs matplotlib)")
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
 
 from skde.arrays import array_namespace, contiguous, moved_to, real_values, to_numpy
 from skde.fit.partial_generation import PartialGeneration, order_of_rows
+from skde.fit.recording import nothing, record_others, record_trials
 from skde.fit.reevaluation import Rounds, rounds
 from skde.fit.run_results import values_of_points
 from skde.fit.runner import Runner
+from skde.interrupts import interrupts
 from skde.objectives.feasibility import FeasibilityRules, values_of_codes
 from skde.serialization import entry
 from skde.stopping import RUNNING
@@ -88,7 +91,20 @@ def tell(runner: Runner, X: Array | None, f: Any) -> None:
         # To read the points of a GPU is to wait for it; the points that `ask` returned are inside.
         if xp is np or told is not runner.asked:
             check_inside(runner, points.reshape(batch.n_runs, -1, batch.dim))
-        select(runner, points, codes(runner, rows, values))
+        found = codes(runner, rows, values)
+        record = record_whole(runner, rows, found)
+        with interrupts.deferred:
+            select(runner, points, found)
+            record()
+
+
+def record_whole(runner: Runner, rows: Array, values: Array) -> Callable[[], None]:
+    """Return a function that records all trials that need a value."""
+    if runner.recorder is None:
+        return nothing
+    needed = np.flatnonzero(needed_rows(runner))
+    where = runner.batch.xp.asarray(needed)
+    return record_trials(runner, needed, rows[where], values[where])
 
 
 def in_order(told: Array, values: Array, asked: Array) -> tuple[Array, Array]:
@@ -148,8 +164,7 @@ def encoded(runner: Runner, variables: Variables, told: Array, asked: Array, poi
 def trials_shape(runner: Runner) -> tuple[int, ...]:
     """Return the shape of the trials of the next generation."""
     batch = runner.batch
-    size = int(runner.sizes.max()) if batch.varies else batch.pop_max
-    shape = (batch.n_runs // batch.n_islands, batch.n_islands * size, batch.dim)
+    shape = (batch.n_runs // batch.n_islands, batch.n_islands * runner.rows_per_population, batch.dim)
     return shape if shape[0] > 1 else shape[1:]
 
 
@@ -189,14 +204,12 @@ def begin_partial(runner: Runner) -> PartialGeneration | None:
         runner.status_poll.exact = True  # a GPU is waited for in every generation anyway
         if not running.any():
             return None
-        points = trials(runner)
-        used = np.arange(points.size // batch.dim // batch.n_runs) < runner.sizes[:, None]
-        needed = (running[:, None] & used).reshape(-1)
+        points, needed = trials(runner), needed_rows(runner)
         with runner.engine.device_context:
             points = points.reshape(-1, batch.dim)
             asked = values_of_points(batch, points)
             place = runner.generation + 1, batch.n_runs
-            partial = PartialGeneration(first_id(runner), asked, points, needed, batch.xp, *place)
+            partial = PartialGeneration(runner.first_id, asked, points, needed, batch.xp, *place)
             if kept is not None and kept.generation == partial.generation:
                 partial.take(kept)
                 runner.kept = None
@@ -209,23 +222,23 @@ def begin_partial(runner: Runner) -> PartialGeneration | None:
     return runner.partial
 
 
+def needed_rows(runner: Runner) -> Any:
+    """Return which rows of the trials need a value, of shape (n,)."""
+    running = runner.batch.host("status") == RUNNING
+    used = np.arange(runner.rows_per_population) < runner.sizes[:, None]
+    return (running[:, None] & used).reshape(-1)
+
+
 def select_complete(runner: Runner, partial: PartialGeneration) -> None:
     """Select by the values of a generation that has them all."""
     with runner.engine.device_context:
         select(runner, partial.points, partial.values)
 
 
-def first_id(runner: Runner) -> int:
-    """Return the id of the first trial of the next generation."""
-    # The population of an earlier search had the same size in all generations.
-    before = 0 if runner.earlier is None else int(runner.earlier.n_evals.max()) * len(runner.earlier.n_evals)
-    return before + (runner.generation + 1) * runner.batch.n_runs * runner.batch.pop_max
-
-
 def ids_of_asked(runner: Runner) -> IntArray:
     """Return the ids of the points that `ask` returned."""
     shape: tuple[int, ...] = np.shape(cast(Array, runner.asked))[:-1]
-    ids: IntArray = first_id(runner) + np.arange(math.prod(shape)).reshape(shape)
+    ids: IntArray = runner.first_id + np.arange(math.prod(shape)).reshape(shape)
     return ids
 
 
@@ -265,7 +278,9 @@ def tell_rows(runner: Runner, X: Array | None, f: Any, ids: Any = None) -> None:
         if ids is not None and told is not None:
             replace_points(runner, partial, where, told)
         try:
-            partial.put(rows, codes(runner, partial.told[where], values))
+            found = codes(runner, partial.told[where], values)
+            record = record_rows(runner, partial, rows, found)
+            partial.put(rows, found)
             if partial.complete:
                 if runner.rounds is None:
                     select_complete(runner, partial)
@@ -275,6 +290,18 @@ def tell_rows(runner: Runner, X: Array | None, f: Any, ids: Any = None) -> None:
             partial.forget(rows)
             partial.told[where], partial.points[where] = before
             raise
+        record()
+
+
+def record_rows(runner: Runner, partial: PartialGeneration, rows: IntArray, values: Array) -> Callable[[], None]:
+    """Return a function that records some rows of a generation, or of points that are evaluated after the last one."""
+    if runner.recorder is None:
+        return nothing
+    where = runner.batch.xp.asarray(rows)
+    if runner.rounds is None or partial.runs is None:
+        return record_trials(runner, rows, partial.told[where], values)
+    runs, points = partial.runs[rows], partial.points[where].copy()
+    return lambda: record_others(runner, runs, points, values, "final")
 
 
 def told_points(runner: Runner, X: Array, partial: PartialGeneration) -> Array:
@@ -348,15 +375,15 @@ def next_round(runner: Runner, values: FloatArray | None) -> None:
     """Make the points of the first round or, with the values of the last one, those of the next."""
     steps, before, batch = cast(Rounds, runner.rounds), runner.partial, runner.batch
     try:
-        rows = next(steps) if values is None else steps.send(values)
+        rows, runs = next(steps) if values is None else steps.send(values)
     except StopIteration:
         runner.rounds = runner.partial = None
         return
-    first = first_id(runner) if before is None else before.first + len(before.asked)
+    first = runner.first_id if before is None else before.first + len(before.asked)
     with runner.engine.device_context:
         points = batch.xp.asarray(rows)
         asked = values_of_points(batch, points)
-        runner.partial = PartialGeneration(first, asked, points, np.ones(len(rows), bool), batch.xp)
+        runner.partial = PartialGeneration(first, asked, points, np.ones(len(rows), bool), batch.xp, runs=runs)
 
 
 # -- saved state -------------------------------------------------------------------------------------------------------

@@ -11,6 +11,8 @@ from skde.engines import evaluate
 from skde.engines.single_generations import Evaluation
 from skde.fit.ask_tell import begin_partial, select_complete
 from skde.fit.partial_generation import PartialGeneration
+from skde.fit.recording import record_trials
+from skde.fit.run_results import values_of_points
 from skde.fit.runner import Runner
 from skde.interrupts import interrupts
 from skde.objectives.objective import Objective
@@ -53,7 +55,7 @@ class Evaluator:
             return self.complete_begun()
         if self._whole is None:
             self._whole = Evaluation(*runner.on_device, self.objective)
-        if not self.objective.by_rows:
+        if not self.objective.by_rows and runner.recorder is None:
             runner.accept(None, self._whole.values(runner.generation + 1, status))
             return True
         rows, X = self._whole.used(runner.generation + 1, status)
@@ -68,7 +70,12 @@ class Evaluator:
             self._keep(partial, np.flatnonzero(partial.needed)[part.rows], part.values)
         if whole is None:
             return self._select(partial)
-        runner.accept(None, self._whole.spread(rows, whole))
+        size, most = runner.rows_per_population, runner.batch.pop_max
+        record = record_trials(runner, rows // most * size + rows % most, values_of_points(runner.batch, X), whole)
+        values = self._whole.spread(rows, whole)
+        with interrupts.deferred:
+            runner.accept(None, values)
+            record()
         return True
 
     def complete_begun(self) -> bool:
@@ -97,8 +104,10 @@ class Evaluator:
 
     def _keep(self, partial: PartialGeneration, rows: Any, values: Array) -> None:
         """Keep some values, and find out whether something ends the fit."""
+        record = record_trials(self.runner, rows, partial.told[self.runner.batch.xp.asarray(rows)], values)
         with interrupts.deferred:
             partial.put(rows, values)
+            record()
         self._stopped = not partial.complete and (self._stopped or self._ends())
 
     def _select(self, partial: PartialGeneration | None) -> bool:

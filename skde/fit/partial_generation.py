@@ -36,6 +36,8 @@ class PartialGeneration:
         The number of the generation; -1 for points that belong to none.
     n_populations : int, default 1
         The populations that the rows belong to, one after the other.
+    runs : ndarray of int of shape (n,) or None, default None
+        The runs of points that belong to no generation.
 
     Attributes
     ----------
@@ -56,9 +58,10 @@ class PartialGeneration:
         xp: Any,
         generation: int = -1,
         n_populations: int = 1,
+        runs: IntArray | None = None,
     ) -> None:
         self.first, self.asked, self.xp = first, asked, xp
-        self.needed, self.generation, self.n_populations = needed, generation, n_populations
+        self.needed, self.generation, self.n_populations, self.runs = needed, generation, n_populations, runs
         self.told, self.points = asked.copy(), points.copy()  # both change, `asked` does not
         self.values = xp.full(len(asked), np.nan, points.dtype)
         self.handed_out, self.has_value = ~needed, ~needed

@@ -7,6 +7,7 @@ from collections.abc import Generator
 import numpy as np
 
 from skde.arrays import to_numpy
+from skde.fit.recording import record_others
 from skde.fit.run_results import FinalValues, values_of_points
 from skde.fit.runner import Runner
 from skde.interrupts import interrupts
@@ -16,7 +17,9 @@ from skde.typing import FloatArray, IntArray
 
 # Yields the points to evaluate, receives their values, and returns a point and its value.
 Search = Generator[FloatArray, FloatArray, tuple[FloatArray, float]]
-Rounds = Generator[FloatArray, FloatArray, None]
+# Likewise for all runs, with the number of every point's run.
+Request = tuple[FloatArray, IntArray]
+Rounds = Generator[Request, FloatArray, None]
 
 
 def reevaluate(runner: Runner, objective: Objective, n_evals: IntArray) -> None:
@@ -37,14 +40,14 @@ def reevaluate(runner: Runner, objective: Objective, n_evals: IntArray) -> None:
         runner.timer.start()
         try:
             steps = rounds(runner, n_evals)
-            points = next(steps, None)
-            while points is not None:
-                points = next_points(steps, evaluate(runner, objective, points))
+            request = next(steps, None)
+            while request is not None:
+                request = next_request(steps, evaluate(runner, objective, *request))
         finally:
             runner.timer.pause()
 
 
-def next_points(steps: Rounds, values: FloatArray) -> FloatArray | None:
+def next_request(steps: Rounds, values: FloatArray) -> Request | None:
     """Return the points to evaluate after those with these values; None where there are no more."""
     try:
         return steps.send(values)
@@ -53,7 +56,7 @@ def next_points(steps: Rounds, values: FloatArray) -> FloatArray | None:
 
 
 def rounds(runner: Runner, n_evals: IntArray) -> Rounds:
-    """Yield the points of all runs that are to be evaluated next, receive their values, and set the runner's results.
+    """Yield the points to evaluate next, with their runs, receive their values, and set the runner's results.
 
     Runs without a feasible point, with NaN alone, or without evaluations, stay as they are.
     """
@@ -66,7 +69,7 @@ def rounds(runner: Runner, n_evals: IntArray) -> Rounds:
     wanted = {run: next(search) for run, search in searches.items()}
     found: dict[int, tuple[FloatArray, float]] = {}
     while wanted:
-        values = yield np.concatenate(list(wanted.values()))
+        values = yield np.concatenate(list(wanted.values())), np.repeat(list(wanted), list(map(len, wanted.values())))
         parts = np.split(values, np.cumsum([len(points) for points in wanted.values()])[:-1])
         for run, own in zip(list(wanted), parts, strict=True):
             runner.extra_evals[run] += len(own)
@@ -117,7 +120,7 @@ def n_rounds(n: int) -> int:
     return (n - 1).bit_length()
 
 
-def evaluate(runner: Runner, objective: Objective, points: FloatArray) -> FloatArray:
+def evaluate(runner: Runner, objective: Objective, points: FloatArray, runs: IntArray) -> FloatArray:
     """Return the values of points of the box, infinite where one is not feasible.
 
     No more points are evaluated at a time than in a generation.
@@ -128,7 +131,9 @@ def evaluate(runner: Runner, objective: Objective, points: FloatArray) -> FloatA
     with engine.device_context:
         for begin in range(0, len(points), at_a_time):
             X = engine.xp.asarray(points[begin : begin + at_a_time], dtype=batch.spec.dtype)
-            values[begin : begin + at_a_time] = to_numpy(objective.values(X))
+            part = slice(begin, begin + at_a_time)
+            values[part] = to_numpy(objective.values(X))
+            record_others(runner, runs[part], points[part].astype(batch.spec.dtype), values[part], "final")
     return values if runner.rules is None else values_of_codes(values)
 
 

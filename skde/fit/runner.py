@@ -16,6 +16,7 @@ from skde.fit.polished_points import PolishedPoints
 from skde.fit.run_results import FinalValues, Rules, best_points, run_results, with_final_values
 from skde.fit.timer import Timer
 from skde.objectives.feasibility import WORST
+from skde.recorder import Recorder
 from skde.result import RunResult
 from skde.stopping import HELD, LIMIT, RUNNING, Status
 from skde.typing import Array, FloatArray, IntArray
@@ -80,6 +81,8 @@ class Runner:
         Every run's evaluations before the present limits (warm start).
     rounds : generator or None
         The evaluations after the last generation, which a user makes; `partial` then has the points of one round.
+    recorder : Recorder or None
+        Is told all evaluations.
     judged : bool
         Whether the stopping rules have been checked at the end of the last generation; else the next step does it.
     """
@@ -106,7 +109,8 @@ class Runner:
         self.partial: PartialGeneration | None = None
         self.kept: PartialGeneration | None = None
         self.final: FinalValues | None = None
-        self.rounds: Generator[FloatArray, FloatArray, None] | None = None
+        self.rounds: Generator[tuple[FloatArray, IntArray], FloatArray, None] | None = None
+        self.recorder: Recorder | None = None
         self.extra_evals: IntArray = np.zeros(self.batch.n_runs // self.batch.n_islands, np.int64)
         self.before = np.zeros_like(self.extra_evals)
         self._results: tuple[Any, list[RunResult]] | None = None
@@ -255,6 +259,18 @@ class Runner:
         status[running] = np.where(behind[running], RUNNING, HELD)
         self.batch.put("status", status)
         self.status_poll = StatusPoll(self.batch)
+
+    @property
+    def rows_per_population(self) -> int:
+        """The rows of every population among the trials of the next generation, as users see them."""
+        return int(self.sizes.max()) if self.batch.varies else self.batch.pop_max
+
+    @property
+    def first_id(self) -> int:
+        """The id of the first trial of the next generation."""
+        # The population of an earlier search had the same size in all generations.
+        before = 0 if self.earlier is None else int(self.earlier.n_evals.max()) * len(self.earlier.n_evals)
+        return before + (self.generation + 1) * self.batch.n_runs * self.batch.pop_max
 
     @property
     def sizes(self) -> IntArray:

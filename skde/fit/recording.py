@@ -1,0 +1,82 @@
+"""The record of evaluations in a Recorder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from skde.arrays import to_numpy
+from skde.fit.run_results import values_of_points
+from skde.fit.runner import Runner
+from skde.objectives.feasibility import LARGEST, SCALE, WORST
+from skde.recorder import NO_ID
+from skde.typing import Array, FloatArray, IntArray
+
+
+def values_and_violations(codes: Array) -> tuple[FloatArray, FloatArray]:
+    """Return values, NaN where a point is not feasible, and violations of points with these codes."""
+    known = to_numpy(codes).astype(np.float64)
+    infeasible = known > LARGEST
+    violations = np.where(infeasible, np.where(known >= WORST, np.inf, known / SCALE), 0.0)
+    return np.where(infeasible, np.nan, known), violations
+
+
+def record_trials(runner: Runner, rows: Any, X: Array, values: Array) -> Callable[[], None]:
+    """Return a function that records trials of the next generation, also after that has become the last one.
+
+    Parameters
+    ----------
+    runner : Runner
+        The fit.
+    rows : ndarray of int of shape (n,)
+        The rows of the trials, as `ask` has them.
+    X : ndarray of shape (n, number of variables)
+        The trials as the objective gets them.
+    values : ndarray of shape (n,)
+        Their values, as selection compares them.
+    """
+    recorder = runner.recorder
+    if recorder is None:
+        return nothing
+    size = runner.rows_per_population
+    earlier = np.zeros_like(runner.extra_evals) if runner.earlier is None else runner.earlier.n_iter + 1
+    runs = to_numpy(rows) // size // runner.batch.n_islands
+    numbers = runner.first_id + to_numpy(rows), runs, earlier[runs] + runner.generation + 1
+    points, known, seconds = to_numpy(X), of_rules(runner, values), runner.seconds
+    return lambda: recorder.add(*numbers, "search", seconds, known, points, runner.batch.spec.variables)
+
+
+def record_others(runner: Runner, runs: IntArray, points: Array, values: Array, phase: str) -> None:
+    """Record points of the box of some runs that are evaluated after the last generation.
+
+    Parameters
+    ----------
+    runner : Runner
+        The fit.
+    runs : ndarray of int of shape (n,)
+        The runs.
+    points : ndarray of shape (n, dim)
+        The points.
+    values : ndarray of shape (n,)
+        Their values, as selection compares them.
+    phase : str
+        The part of the fit.
+    """
+    if runner.recorder is not None:
+        numbers = NO_ID, runs, np.maximum(runner.n_iter, 0)[runs]
+        X = to_numpy(values_of_points(runner.batch, points))
+        known = of_rules(runner, values)
+        runner.recorder.add(*numbers, phase, runner.seconds, known, X, runner.batch.spec.variables)
+
+
+def of_rules(runner: Runner, values: Array) -> tuple[FloatArray, FloatArray]:
+    """Return values and violations of points with these values, which with constraints are codes."""
+    if runner.rules is not None:
+        return values_and_violations(values)
+    return to_numpy(values).astype(np.float64), np.zeros(len(values))
+
+
+def nothing() -> None:
+    """Record nothing."""
