@@ -538,8 +538,7 @@ class Minimizer(BaseSolver):
                 Polish(runner, objective, methods, most, rules["max_time"], stop, self.verbose).run()
         if self.final_evals and runner.final is None:
             reevaluate(runner, objective, final_evals_left(self, runner.limited_evals))
-        if objective.rules is not None:
-            runner.results()  # now, because later the constraints' functions may not work any more
+        runner.warn_without_value()  # this makes the results: later the constraints' functions may not work any more
 
     def _later_evals(self, dim: int) -> int:
         """Return the evaluations of all runs that are planned after the present search, with those of the polish."""
@@ -724,7 +723,10 @@ class Minimizer(BaseSolver):
         runner = self._begun_runner()
         if not ask_tell.poll_stopped(runner) or self._begin_next_search():
             return False
-        return not self.final_evals or ask_tell.final_done(runner, final_evals_left(self, runner.limited_evals))
+        if self.final_evals and not ask_tell.final_done(runner, final_evals_left(self, runner.limited_evals)):
+            return False
+        runner.warn_without_value()
+        return True
 
     def _begun_runner(self) -> Runner:
         """Return the runner, which the first ask begins."""

@@ -113,27 +113,51 @@ class RunResult:
         return self.violation == 0
 
     @property
+    def has_value(self) -> bool:
+        """Whether x is feasible and has a value, other than NaN and infinity."""
+        return self.feasible and self.fun < np.inf
+
+    @property
     def success(self) -> bool:
-        """Whether the run reached its target or its tolerance, at a feasible point."""
-        return self.feasible and self.status.success
+        """Whether the run reached its target or its tolerance, at a feasible point with a value."""
+        return self.has_value and self.status.success
 
     @property
     def message(self) -> str:
-        """The status in words, and whether the constraints are satisfied."""
+        """The status in words, and whether there is a value and the constraints are satisfied."""
         text = MESSAGES[self.status]
         if self.polish_evals:
             text += f" A local search of {self.polish_evals} evaluations followed"
             text += "." if self.polish_complete else ", and was cut short."
-        if self.feasible:
+        if self.has_value:
             return text
+        if self.feasible:
+            return f"No value of {self.n_evals} evaluations was finite. {text}"
         return f"No feasible point was found, the least violation is {self.violation:.3g}. {text}"
 
 
 def best_run(runs: Sequence[RunResult]) -> int:
-    """Return the index of the best run: the smallest value of feasible runs or, without any, the least violation."""
-    if any(run.feasible for run in runs):
-        return best_of(np.array([run.fun if run.feasible else np.inf for run in runs]))
-    return best_of(np.array([run.violation for run in runs]))
+    """Return the index of the best run: the smallest value of feasible runs or, without any, the least violation.
+
+    A feasible run without a value is worse than every violation, as are its points.
+    """
+    if any(run.has_value for run in runs):
+        return best_of(np.array([run.fun if run.has_value else np.inf for run in runs]))
+    if any(not run.feasible for run in runs):
+        return best_of(np.array([np.inf if run.feasible else run.violation for run in runs]))
+    return best_of(np.array([run.fun for run in runs]))
+
+
+def missing_value(runs: Sequence[RunResult]) -> str:
+    """Return the text of a warning where no evaluation of any run has given a value; empty where one has."""
+    best = runs[best_run(runs)]
+    if best.has_value or not best.feasible:  # without a feasible point, the constraints are the reason
+        return ""
+    n_evals = sum(run.n_evals for run in runs)
+    return (
+        f"no value of the objective was finite in {n_evals} evaluations: x is a point without a value; give bounds, or "
+        "an x0, where the objective has values"
+    )
 
 
 def optimize_result(run: RunResult, population: FloatArray, fitness: FloatArray, n_evals: int) -> OptimizeResult:

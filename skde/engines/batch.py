@@ -185,13 +185,6 @@ class Batch(Runs):
         with self.device_context():
             return self.block.hosts(*PROGRESS)
 
-    def progress_with_history(self) -> dict[str, Any]:
-        """Return progress and history of all runs as NumPy arrays, by one copy unless the history has grown."""
-        with self.device_context():
-            if self.slots == self.block.shapes["history"][0][1]:
-                return self.block.hosts(*PROGRESS, "history")
-            return {**self.progress(), "history": self.host("history")}
-
     def trials(self, g: int) -> Array:
         """Return a view of the rows of generation g's trials, of shape (R, P, D)."""
         return self.array["x"][g & 1]

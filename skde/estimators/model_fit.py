@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -185,7 +186,10 @@ class Search:
         )
         self._evals_before = self.task.predictor.n_evals
         try:
-            minimizer.fit(self.values if vectorized else self.value, x0=x0)
+            with warnings.catch_warnings():
+                # `fit_model` says so where no search has found a finite loss.
+                warnings.filterwarnings("ignore", "no value of the objective was finite")
+                minimizer.fit(self.values if vectorized else self.value, x0=x0)
             return self.noted(minimizer)
         except KeyboardInterrupt:
             if hasattr(minimizer, "x_"):

@@ -5,11 +5,8 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
-
-import numpy as np
 
 from skde.arrays import to_numpy
 from skde.engines import RecordingEngine, RecordingError, launches, records, shares
@@ -24,15 +21,12 @@ from skde.engines.graph_replay import (
     sizes_vary,
 )
 from skde.engines.single_generations import Evaluation
-from skde.engines.spec import Compiled
 from skde.fit.evaluator import Evaluator
 from skde.fit.pace import pace_of
 from skde.fit.runner import Runner
 from skde.interrupts import interrupts
-from skde.objectives.feasibility import WORST
 from skde.objectives.objective import Objective
 from skde.stopping import RUNNING, Status
-from skde.typing import FloatArray
 
 # Generations in the second chunk, at most. The first chunk is the initial population, or both are one.
 SECOND_CHUNK = 8
@@ -96,8 +90,6 @@ def run_fit(
         try:
             runner.judge()
             Execution(runner, max_time, stop, verbose).run(objective, execution)
-            if runner.generation < runner.check_at:
-                runner.check_bests(runner.best_points()[1])
         except BaseException as error:
             runner.locate()
             if isinstance(error, KeyboardInterrupt):
@@ -200,28 +192,11 @@ class Execution:
             return
         pace = pace_of(engine, batch, objective.source)
         runner.timer.mark(0)  # the times of this call's generations are interpolated from here
-        until = min(max(SECOND_CHUNK, runner.check_at, int(engine.chunk_seconds / pace.seconds)), runner.last)
-        progress, seconds = self.run_chunk(until, batch.progress_with_history)
+        until = min(max(SECOND_CHUNK, int(engine.chunk_seconds / pace.seconds)), runner.last)
+        progress, seconds = self.run_chunk(until)
         pace.seconds = max(seconds, 1e-9) / (until + 1)
-        self.check_small_start(objective, progress)
         if RUNNING in runner.settled(progress)["status"]:
             self.run_chunks(first=self.next_chunk(until + 1, seconds))
-
-    def check_small_start(self, objective: Objective, progress: dict[str, Any]) -> None:
-        """Check the best values up to generation `check_at`, as the history has them, after later generations."""
-        last = self.runner.check_at
-        made = np.arange(last + 1) <= progress["generation"][:, None]
-        values: FloatArray = np.where(made, progress["history"][:, : last + 1], np.inf).min(axis=1)
-        if (values < (np.inf if self.runner.rules is None else WORST)).any():
-            return
-        engine, batch = self.runner.on_device
-        if np.isinf(values).all():  # also where they are NaN: these generations are made once more
-            first = engine.batch(batch.spec)
-            engine.load(first, cast(Compiled, objective.compiled))
-            engine.run(first, -1, last)
-            engine.synchronize()
-            values = first.best()[1]
-        self.runner.check_bests(values)
 
     def run_chunks(self, even: bool = False, first: int = 1) -> None:
         """Let the engine run some generations at a time, `first` of them in the first call.
@@ -235,15 +210,14 @@ class Execution:
                 runner.hold_runs_ahead()
                 generations = 1
             begin, until = runner.generation, self.end_of_chunk(generations)
-            progress, seconds = self.run_chunk(until, runner.batch.progress)
-            runner.check_values(begin)
+            progress, seconds = self.run_chunk(until)
             done = RUNNING not in runner.settled(progress)["status"]
             if done or self.ends():
                 return
             generations = self.next_chunk(until - begin, seconds)
 
-    def run_chunk(self, until: int, read: Callable[[], dict[str, Any]]) -> tuple[dict[str, Any], float]:
-        """Let the engine run up to generation `until`; return what `read` then reads, and the seconds that it took.
+    def run_chunk(self, until: int) -> tuple[dict[str, Any], float]:
+        """Let the engine run up to generation `until`; return the progress, and the seconds that it took.
 
         To read from the batch waits for the end of the engine's work.
         """
@@ -251,7 +225,7 @@ class Execution:
         before = runner.seconds
         runner.drop_trials()
         runner.engine.run(runner.batch, runner.generation, until)
-        progress = read()
+        progress = runner.batch.progress()
         runner.generation = until
         runner.timer.mark(until)
         return progress, runner.seconds - before
@@ -267,8 +241,6 @@ class Execution:
         """Return the last generation of the next engine call, which makes `generations` or fewer."""
         runner, every = self.runner, None if self.stop is None else self.stop.every
         end = min(runner.generation + generations, runner.last)
-        if runner.generation < runner.check_at:
-            end = min(end, runner.check_at)
         return end if every is None else min(end, (runner.generation // every + 1) * every)
 
     def run_slices(self) -> None:
@@ -282,12 +254,9 @@ class Execution:
         while not runner.done:
             spec.pause_seconds += SLICE_SECONDS
             runner.batch.refresh()
-            begin = runner.generation
-            until = runner.check_at if begin < runner.check_at else runner.last
-            runner.engine.run(runner.batch, begin, until)
+            runner.engine.run(runner.batch, runner.generation, runner.last)
             runner.engine.synchronize()
             runner.locate()
-            runner.check_values(begin)
             if self.stop is not None and self.stop():
                 runner.ending = Status.CALLBACK
                 return
@@ -335,7 +304,6 @@ class Execution:
             recording.replay(until - begin)
             generations = self.next_chunk(until - begin, runner.seconds - before)
             runner.generation = until
-            runner.check_values(begin)
             runner.timer.mark(until)
             runner.propose()
             runner.engine.synchronize()

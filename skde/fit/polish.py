@@ -34,7 +34,7 @@ from skde.fit.quasi_newton_search import QuasiNewtonSearch
 from skde.fit.runner import Runner
 from skde.fit.simplex_search import SimplexSearch
 from skde.interrupts import interrupts
-from skde.objectives.feasibility import FeasibilityRules, values_of_codes
+from skde.objectives.feasibility import WORST, FeasibilityRules, values_of_codes
 from skde.objectives.objective import Objective
 from skde.problems.constraints import total_violation
 from skde.stopping import DEFAULT_EVALS_PER_DIM, Status
@@ -217,6 +217,7 @@ class Polish:
         open_runs = ~reached & (runner.polished.generation != generation)
         runner.polished.generation[open_runs] = -1
         codes = runner.best_points()[1]
+        open_runs &= codes < (np.inf if self.objective.rules is None else WORST)  # else there is nothing to polish
         with interrupts.fit:
             runner.timer.start()
             runner.polishing = True

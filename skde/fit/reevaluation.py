@@ -58,7 +58,7 @@ def next_request(steps: Rounds, values: FloatArray) -> Request | None:
 def rounds(runner: Runner, n_evals: IntArray) -> Rounds:
     """Yield the points to evaluate next, with their runs, receive their values, and set the runner's results.
 
-    Runs without a feasible point, with NaN alone, or without evaluations, stay as they are.
+    Runs without a feasible point, without a value, or without evaluations, stay as they are.
     """
     members = [candidates(runner, run) for run in range(len(runner.extra_evals))]
     searches = {
@@ -87,7 +87,7 @@ def candidates(runner: Runner, run: int) -> FloatArray:
     islands = range(run * batch.n_islands, (run + 1) * batch.n_islands)
     x, f = zip(*(batch.population(island) for island in islands), strict=True)
     points, values = np.concatenate(x), np.concatenate(f).astype(np.float64)
-    usable = np.flatnonzero(~np.isnan(values) if runner.rules is None else values <= LARGEST)
+    usable = np.flatnonzero(values < np.inf if runner.rules is None else values <= LARGEST)
     points = points[usable[np.argsort(values[usable], kind="stable")]]
     _, firsts = np.unique(values_of_points(batch, points), axis=0, return_index=True)
     different: FloatArray = points[np.sort(firsts)]
@@ -111,7 +111,7 @@ def halving(points: FloatArray, n_evals: int) -> Search:
         better = np.argsort(np.where(np.isnan(sums), np.inf, sums), kind="stable")[: (len(points) + 1) // 2]
         points, sums = points[better], sums[better]
     values = yield np.repeat(points, n_evals - spent, axis=0)
-    numbers = values[~np.isnan(values)]
+    numbers = values[values < np.inf]  # the others failed
     return points[0], float(numbers.mean()) if len(numbers) else np.nan
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import warnings
 from collections.abc import Generator
 from typing import Any, cast
 
@@ -15,9 +15,8 @@ from skde.fit.partial_generation import PartialGeneration
 from skde.fit.polished_points import PolishedPoints
 from skde.fit.run_results import FinalValues, Rules, best_points, run_results, with_final_values
 from skde.fit.timer import Timer
-from skde.objectives.feasibility import WORST
 from skde.recorder import Recorder
-from skde.result import RunResult
+from skde.result import RunResult, missing_value
 from skde.stopping import HELD, LIMIT, RUNNING, Status
 from skde.typing import Array, FloatArray, IntArray
 
@@ -43,8 +42,6 @@ class Runner:
         The last generation that all running runs have done; -1: none.
     last : int
         The largest of the runs' last generations.
-    check_at : int
-        The generation up to which a value must have been a number.
     rules : FeasibilityRules, StoredOutcomes or None
         The meaning of the values, where there are constraints.
     timer : Timer
@@ -85,22 +82,21 @@ class Runner:
         Is told all evaluations.
     judged : bool
         Whether the stopping rules have been checked at the end of the last generation; else the next step does it.
+    warned : bool
+        Whether a warning has said that no evaluation has given a value.
     """
-
-    least_points = 100  # a part of the box in which the values are NaN may have all points of a small population
 
     def __init__(self, engine: Engine, spec: Any) -> None:
         self.engine = engine
         self.batch: Runs = engine.batch(spec)
         self.generation = -1
         self.last = int(self.batch.spec.limits.max())
-        self.check_at = self.find_check()
         self.rules: Rules | None = None
         self.timer = Timer()
         self.ending = Status.RUNNING
         self.status_poll, self.seen_done = StatusPoll(self.batch), False
         self.uneven = False
-        self.has_trials, self.judged = False, True
+        self.has_trials, self.judged, self.warned = False, True, False
         self.asked: Array | None = None
         self.earlier: EarlierSearch | None = None
         self.later_evals = 0
@@ -205,7 +201,6 @@ class Runner:
         """Set the last generations. Runs that ended only by a limit continue."""
         self.batch.set_limits(limits)
         self.last = int(limits.max())
-        self.check_at = self.find_check()
         status, generation = self.batch.host("status"), self.batch.host("generation")
         status[(status == LIMIT) & (generation < limits) | (status == HELD)] = RUNNING
         self.put_status(status)
@@ -320,34 +315,12 @@ class Runner:
         self.generation += 1
         if self.kept is not None and self.kept.generation <= self.generation:
             self.kept = None
-        self.check_values(self.generation - 1)
-
-    def find_check(self) -> int:
-        """Return the first generation at which every run has evaluated `least_points` points, or the last one."""
-        evals = math.ceil(self.least_points / self.batch.n_islands)
-        return min(max(schedule.last(evals - 1) + 1 for schedule in set(self.batch.spec.schedules)), self.last)
 
     @property
     def starts_small(self) -> bool:
         """Whether the initial populations are so small that they need not be made alone."""
         spec = self.batch.spec
         return spec.recorded and self.batch.n_runs * self.batch.pop_max * self.batch.dim <= FEW_COMPONENTS
-
-    def check_values(self, before: int) -> None:
-        """Check the values where generation `check_at` is one of those after number `before`."""
-        if before < self.check_at <= self.generation:
-            self.check_bests(self.batch.best()[1])
-
-    def check_bests(self, values: FloatArray) -> None:
-        """Check that at least one of the best values of the runs, of shape (R,), is a number."""
-        if self.earlier is not None:
-            return
-        if np.isnan(values).all():
-            raise ValueError("the objective is NaN for every point so far: nothing to compare")
-        if self.rules is not None and (values >= WORST).all():
-            raise ValueError(
-                "the objective or a constraint is NaN or infinite for every point so far: nothing to compare"
-            )
 
     # -- saved state ---------------------------------------------------------------------------------------------------
 
@@ -412,6 +385,13 @@ class Runner:
                 made = with_final_values(made, engine, batch, rules, self.extra_evals, self.final, self.seconds)
             self._results = state, made
         return self._results[1]
+
+    def warn_without_value(self) -> None:
+        """Warn, once, where no evaluation of any run has given a value."""
+        results = self.results()
+        if not self.warned and (text := missing_value(results)):
+            self.warned = True
+            warnings.warn(text, RuntimeWarning, stacklevel=4)
 
     def best_points(self) -> tuple[FloatArray, FloatArray]:
         """Return every run's best point of the box, also polished or of an earlier search, and its value."""

@@ -388,8 +388,7 @@ class MinMaxSolver(MinMaxSolution):
         runner = self._runner
         with stop_request(self, runner) as stop:
             run_fit(runner, objective, "step" if objective.game is None else "run", rules["max_time"], stop)
-        if objective.rules is not None:
-            runner.results()  # as in Minimizer
+        runner.warn_without_value()  # as in Minimizer
 
     # -- ask and tell --------------------------------------------------------------------------------------------------
 
@@ -472,7 +471,10 @@ class MinMaxSolver(MinMaxSolution):
     @property
     def stopped_(self) -> bool:
         """Whether every run has ended, so that no points are left to evaluate."""
-        return hasattr(self, "_runner") and self._runner.done
+        stopped = hasattr(self, "_runner") and self._runner.done
+        if stopped:
+            self._runner.warn_without_value()
+        return stopped
 
     # -- files and pickles ---------------------------------------------------------------------------------------------
 

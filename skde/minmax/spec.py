@@ -37,19 +37,9 @@ LARGEST_FACTOR = 1e300  # of multipliers and penalties, so that boxes and produc
 
 
 class MinMaxRunner(Runner):
-    """A runner that raises an error where no incumbent of the initial populations is finite."""
+    """A runner of incumbents, one for each run."""
 
-    least_points = 1
-    starts_small = False  # its check reads the incumbents of the initial populations
-
-    def check_bests(self, values: FloatArray) -> None:
-        """Check that the initial populations have a finite incumbent."""
-        if self.rules is None and not np.isfinite(values).any():
-            raise ValueError(
-                "no x of the initial population has a smallest worst value that is finite: f(X, Y) is NaN or infinite "
-                "for some y against every x, or -inf for all y against some x; nothing to compare"
-            )
-        super().check_bests(values)
+    starts_small = False  # incumbents do not tell how large the populations are
 
     def judge_again(self, changed: list[int]) -> None:
         """Let the runs continue that a changed rule ended: they are judged at the end of a cycle alone."""
