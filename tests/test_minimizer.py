@@ -205,16 +205,11 @@ def test_the_times_of_a_history_rise_from_the_first_generation_on() -> None:
 
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
-def test_a_start_of_nan_is_an_error_where_later_generations_find_numbers(device: str) -> None:
+@pytest.mark.parametrize("other", [0.0, 1.0])
+def test_later_generations_find_numbers_after_a_start_without(device: str, other: float) -> None:
     lowest = make(max_iter=0, device=device).fit("sphere", bounds=BOX, dim=3).population_[:, 0].min()
-
-    def fitted(other: float) -> Minimizer:
-        body = "return x[0] < edge[0] ? x[0] : infinity() * edge[1];"
-        return make(device=device).fit(DeviceObjective(body, {"edge": [lowest, other]}), bounds=BOX)
-
-    assert fitted(1.0).fun_ < lowest  # infinite at first
-    with pytest.raises(ValueError, match="NaN for every point so far"):
-        fitted(0.0)
+    body = "return x[0] < edge[0] ? x[0] : infinity() * edge[1];"  # NaN or infinite at first
+    assert make(device=device).fit(DeviceObjective(body, {"edge": [lowest, other]}), bounds=BOX).fun_ < lowest
 
 
 @pytest.mark.parametrize(("algorithm", "max_evals"), [("auto", 9001), ("cmaes", 1000)])
@@ -234,29 +229,6 @@ def test_small_populations_may_begin_with_nan(algorithm: str, max_evals: int) ->
         assert m.fun_ == fitted(edge, random_state=seed).fun_
     batch = fitted(edge, random_state=2, n_runs=3)
     assert batch.runs_[0].fun == fitted(edge, random_state=2).fun_
-
-
-@pytest.mark.parametrize(
-    ("parameters", "most"),
-    [
-        ({}, 110),
-        ({"n_runs": 3}, 330),
-        ({"n_islands": 2}, 112),
-        ({"max_iter": 2}, 21),
-        ({"stagnation": 3}, 30),
-        ({"callbacks": lambda progress: None}, 110),
-        ({"callbacks": lambda progress: progress.n_iter == 2}, 21),
-        ({"max_time": 60.0}, 110),
-        ({"device": ["cpu", "cpu"], "n_runs": 2}, 220),
-    ],
-)
-def test_nan_alone_ends_the_fit_soon(parameters: dict[str, Any], most: int) -> None:
-    for objective in (lambda X: X[:, 0] * np.nan, DeviceObjective("return infinity() * 0;")):
-        m = Minimizer(DE(pop_size=7), random_state=0, **parameters)
-        with pytest.raises(ValueError, match="the objective is NaN for every point so far: nothing to compare"):
-            m.fit(objective, bounds=[(-5.0, 5.0)] * 3)
-        n_evals = sum(run.n_evals for run in m.runs_)
-        assert n_evals <= most or isinstance(objective, DeviceObjective)  # which makes many generations in a call
 
 
 def test_problems_bring_their_bounds() -> None:

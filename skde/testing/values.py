@@ -27,19 +27,34 @@ class ValueContract(BaseContract):
         assert m.x_[0] <= 1.0
         assert not np.isnan(m.history_.best).any()
 
-    def test_all_nan_is_an_error(self, algorithm: Algorithm, device: str) -> None:
-        """There is nothing to compare."""
-        with pytest.raises(ValueError, match="NaN for every point"):
-            self.make(algorithm, device).fit(lambda X: X[:, 0] * float("nan"), bounds=BOX)
-        m = self.make(algorithm, device, bounds=BOX)
+    @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+    def test_a_fit_without_a_value_goes_on_to_its_limit(self, algorithm: Algorithm, device: str, bad: float) -> None:
+        """There is nothing to compare, which a warning and the message say; ask and tell likewise."""
+        with pytest.warns(RuntimeWarning, match="no value of the objective was finite"):
+            m = self.make(algorithm, device, max_iter=20).fit(lambda X: X[:, 0] * 0 + bad, bounds=BOX)
+        asked = self.make(algorithm, device, max_iter=20, bounds=BOX)
 
         def tell_all() -> None:
-            while not m.stopped_:
-                X = m.ask()
-                m.tell(X, X[:, 0] * float("nan"))
+            while not asked.stopped_:
+                X = asked.ask()
+                asked.tell(X, X[:, 0] * 0 + bad)
 
-        with pytest.raises(ValueError, match="NaN for every point"):
+        with pytest.warns(RuntimeWarning, match="no value of the objective was finite"):
             tell_all()
+        for solver in (m, asked):
+            assert solver.n_iter_ == 20
+            assert not solver.converged_
+            assert solver.message_.startswith(f"No value of {solver.n_evals_} evaluations was finite.")
+
+    def test_a_failing_start_is_left(self, algorithm: Algorithm, device: str) -> None:
+        """Where 4 % of the box has values, they are found."""
+
+        def island(X: Array) -> Array:
+            values = bowl(X)
+            values[values > 0.15] = float("nan")
+            return values
+
+        assert self.make(algorithm, device, max_iter=400).fit(island, bounds=BOX).fun_ < 0.15
 
     def test_nan_loses_to_infinity(self, algorithm: Algorithm, device: str) -> None:
         """Infinity is a value, and NaN is not."""
@@ -56,10 +71,11 @@ class ValueContract(BaseContract):
 
     def test_a_plateau_of_inf_is_crossed(self, algorithm: Algorithm, device: str) -> None:
         """Ties are accepted, also between infinities: the population moves."""
-        start, end = (
-            self.make(algorithm, device, max_iter=n).fit(lambda X: X[:, 0] * 0 + float("inf"), bounds=BOX)
-            for n in (0, 5)
-        )
+        with pytest.warns(RuntimeWarning, match="no value of the objective was finite"):
+            start, end = (
+                self.make(algorithm, device, max_iter=n).fit(lambda X: X[:, 0] * 0 + float("inf"), bounds=BOX)
+                for n in (0, 5)
+            )
         assert end.fun_ == np.inf
         assert not np.array_equal(start.population_, end.population_)
 

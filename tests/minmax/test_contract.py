@@ -209,7 +209,8 @@ def test_compiled_games_without_numbers() -> None:
     assert any(np.isnan(values).all(axis=0).any() for values in seen)  # a y without a value for any x
     assert any((np.isnan(values).any(axis=1) & np.isfinite(values).any(axis=1)).any() for values in seen)
     assert same(make(n_runs=2, random_state=2).fit(problem, *boxes), outside)
-    first, others = (make(n_runs=2, random_state=2, n_cycles=0).fit(f, *boxes) for f in (problem, watched))
+    with pytest.warns(RuntimeWarning, match="no value of the objective was finite"):
+        first, others = (make(n_runs=2, random_state=2, n_cycles=0).fit(f, *boxes) for f in (problem, watched))
     assert np.isinf(first.fitness_).any()
     assert same(first, others)
 
@@ -279,7 +280,8 @@ def test_every_evaluation_is_counted() -> None:
         return problem.f(X)
 
     fitted = make().fit(ConstrainedProblem(f, problem.bounds, constraint_of(problem)))
-    assert fitted.n_evals_ == sum(points[PROBE_CALLS:])  # none for the value of the answer
+    # None for the value of the answer, and none before the fit, because no point of that sample is feasible.
+    assert fitted.n_evals_ == sum(points)
 
 
 def test_results_of_a_constrained_problem_need_no_call_after_the_fit() -> None:
@@ -302,8 +304,10 @@ def test_values_that_are_no_numbers(bad: float) -> None:
     solver = make(n_cycles=40).fit(partly, BOX, BOX)
     assert solver.x_[0] >= 0
     assert abs(solver.fun_) < 0.1
-    with pytest.raises(ValueError, match="nothing to compare"):
-        make().fit(lambda X, Y: np.full((len(X), len(Y)), bad), BOX, BOX)
+    with pytest.warns(RuntimeWarning, match="no value of the objective was finite"):
+        blind = make().fit(lambda X, Y: np.full((len(X), len(Y)), bad), BOX, BOX)
+    assert not blind.converged_
+    assert blind.message_.startswith(f"No value of {blind.n_evals_} evaluations was finite.")
 
 
 @pytest.mark.gpu

@@ -102,9 +102,10 @@ def test_islands_have_no_clocks() -> None:
         timed([DE(pop_size=20)], 1.0, n_islands=2)
 
 
-def test_a_start_without_numbers_is_refused() -> None:
-    with pytest.raises(ValueError, match="NaN for every point so far"):
-        timed([DE(pop_size=20)], 1.0, DeviceObjective("return infinity() * 0.0;"), bounds=[(-1.0, 1.0)] * 3)
+def test_runs_without_a_value_have_their_time() -> None:
+    with pytest.warns(RuntimeWarning, match="no value of the objective was finite"):
+        found = timed([DE(pop_size=20)], 0.3, DeviceObjective("return infinity() * 0.0;"), bounds=[(-1.0, 1.0)] * 3)
+    assert found.runs_[0].status == Status.TIME
 
 
 def test_experiments_of_a_batch_have_their_seconds_each() -> None:
