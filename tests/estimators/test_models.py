@@ -494,7 +494,7 @@ def test_works_in_a_cross_validation() -> None:
         ({"bounds": [(0, 1)] * 3}, "intercept, coef0"),
         ({"standard_errors": "jacobian", "loss": "huber"}, "take 'bootstrap'"),
         ({"model": lambda X, theta: 1.0, "bounds": [(0, 1)]}, r"predictions of shape \(40,\), got \(\)"),
-        ({"model": lambda X, theta: X[:, 0] * theta[0] * np.nan, "bounds": [(0, 1)]}, "NaN for every point"),
+        ({"model": lambda X, theta: X[:, 0] * theta[0] * np.nan, "bounds": [(0, 1)]}, "candidates is infinite or NaN"),
         ({"model": decay, "bounds": BOX, "vectorized": "yes"}, "vectorized must be True or False"),
     ],
 )
