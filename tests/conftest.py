@@ -6,10 +6,10 @@ import gc
 import importlib.util
 import os
 import platform
-import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from types import ModuleType
+from typing import Any
 
 # Before OpenMP and BLAS are loaded, also in processes that tests start. Threads that wait must not take the processors
 # from other tests, and the matrices of the tests are small.
@@ -26,6 +26,7 @@ import pytest
 from skde.engines import find_gpus, graph_replay
 
 from .documents import DOCS
+from .signal_handlers import default_handlers
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 # Processes that tests start use the package that is under test, and not the sources where they happen to stand.
@@ -42,6 +43,13 @@ HAS_NVRTC = platform.system() == "Linux" and platform.machine() == "x86_64"
 PATH = [*sys.path]
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Generator[None, Any, Any]:
+    """Run a test, with its fixtures, as if a terminal had started it."""
+    with default_handlers():
+        return (yield)
+
+
 def pytest_runtest_teardown() -> None:
     """Remove the current folder, which commands add to the path: processes of later tests would take the sources.
 
@@ -56,15 +64,13 @@ def pytest_runtest_teardown() -> None:
 
 @pytest.fixture
 def ctrl_c() -> Iterator[None]:
-    """Let Ctrl-C raise, also where the shell ignores it for its jobs.
+    """Let Ctrl-C raise in the test itself.
 
     Nothing is collected meanwhile: Python ignores what is raised in callbacks of the collector, such as hypothesis has.
     """
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.disable()
     yield
     gc.enable()
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

@@ -68,11 +68,10 @@ WAYS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 
 @pytest.fixture(autouse=True)
 def ctrl_c() -> Iterator[None]:
-    """Let Ctrl-C raise, also where the shell ignores it for its jobs."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Let Ctrl-C raise, and see that it does so after the test."""
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     yield
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    signal.signal(signal.SIGINT, before)
 
 
 def test_ctrl_c_while_threads_are_started(monkeypatch: pytest.MonkeyPatch) -> None:
