@@ -50,6 +50,10 @@ class Part(NamedTuple):
     values: FloatArray
 
 
+class OutOfTime(Exception):
+    """The end of the time before a function had all of its values."""
+
+
 class WorkerTraceback(Exception):
     """The traceback of an exception in a worker, as its cause."""
 

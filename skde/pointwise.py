@@ -13,6 +13,7 @@ import numpy as np
 from skde.arrays import REAL, array_namespace, complex_hint, is_masked
 from skde.point_workers import (
     PIECE_SECONDS,
+    OutOfTime,
     Part,
     PointWorkers,
     array_of,
@@ -73,13 +74,16 @@ class RowByRow:
         self.workers = PointWorkers(n_jobs, max_eval_time)
         self.warned = False
 
-    def __call__(self, X: Array) -> FloatArray | Array:
-        """Return the function's values at every row."""
-        values = np.empty(len(X))
-        for part in self.parts(X):
+    def __call__(self, X: Array, seconds_left: Callable[[], float] = unlimited) -> FloatArray | Array:
+        """Return the function's values at every row; `OutOfTime` is raised where the time ends before."""
+        values, known = np.empty(len(X)), 0
+        for part in self.parts(X, seconds_left):
+            known += len(part.rows)
             if part.values.shape[1:] != values.shape[1:]:
                 values = np.empty((len(X), *part.values.shape[1:]))
             values[part.rows] = part.values
+        if known < len(X):
+            raise OutOfTime
         return array_namespace(X).asarray(values)
 
     def parts(self, X: Array, seconds_left: Callable[[], float] = unlimited) -> Iterator[Part]:

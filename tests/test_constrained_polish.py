@@ -11,7 +11,7 @@ from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint, minimi
 
 from skde import ConstrainedProblem, Integer, Log, Minimizer, differential_evolution
 from skde.fit.feasible_search import FeasibleSearch, shortest_step
-from skde.fit.polish import rows_of
+from skde.fit.search_values import rows_of
 from skde.objectives.feasibility import FeasibilityRules
 
 TOLERANCE = 1e-6

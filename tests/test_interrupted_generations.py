@@ -191,3 +191,18 @@ def test_what_other_workers_finished_is_kept(tmp_path: Path) -> None:
         warnings.simplefilter("error")
         assert results(m.resume()) == results(whole)
     assert len((tmp_path / "log").read_text().split()) == 100 + raised
+
+
+def test_a_constrained_fit_keeps_what_it_evaluated() -> None:
+    from scipy.optimize import LinearConstraint
+
+    constraints = LinearConstraint(np.ones(2), 0.5, 3.0)
+    whole, f = make(constraints=constraints).fit(sphere), Breaking({call: ZeroDivisionError() for call in (7, 25, 26)})
+    m = make(constraints=constraints)
+    with pytest.raises(ZeroDivisionError):
+        m.fit(f)
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            m.resume(f)
+    assert results(m.resume(f)) == results(whole)
+    assert max(f.seen.values()) == 1

@@ -129,6 +129,22 @@ def test_other_phases_are_recorded() -> None:
     assert (table["id"][final] == -1).all()
 
 
+@pytest.mark.parametrize("polish", ["L-BFGS-B", "Nelder-Mead", "quasi-Newton", "trust-constr", "SLSQP"])
+@pytest.mark.parametrize("vectorized", [True, False])
+def test_a_polish_is_recorded(polish: str, vectorized: bool) -> None:
+    recorder = Recorder()
+    constraint = (
+        NonlinearConstraint(lambda x: x[0] + x[1], 1.5, np.inf) if polish in ("trust-constr", "SLSQP") else None
+    )
+    options = {"polish": polish, "n_runs": 2, "vectorized": vectorized, "constraints": constraint}
+    m = make(recorder=recorder, **options).fit(sphere)
+    table = recorder.table
+    polished = table["phase"] == "polish"
+    assert np.bincount(table["run"][polished]).tolist() == [run.polish_evals for run in m.runs_]
+    assert np.nanmin(table["fun"]) == m.fun_
+    assert len(recorder) == sum(run.n_evals for run in m.runs_)
+
+
 @pytest.mark.parametrize("parts", [False, True])
 @pytest.mark.parametrize("final_evals", [0, 20])
 def test_ask_and_tell_record_what_is_told(parts: bool, final_evals: int) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import NonlinearConstraint
 
 from skde import DE, Minimizer, Status
 
@@ -114,3 +115,68 @@ def test_an_evaluation_that_takes_too_long_is_nan(n_runs: int) -> None:
 def test_a_limit_of_evaluations_needs_processes(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make(**{"max_eval_time": 1.0, **parameters}).fit(lambda X: ((X - 0.5) ** 2).sum(axis=-1))
+
+
+@pytest.mark.parametrize("polish", ["L-BFGS-B", "Nelder-Mead", "quasi-Newton", "COBYQA", True])
+def test_a_polish_ends_at_the_limit(polish: Any) -> None:
+    """A gradient in 30 variables takes longer than the limit."""
+    calls = []
+
+    def f(x: Any) -> float:
+        calls.append(x)
+        time.sleep(0.02 if len(calls) > 20 else 0.0)
+        return float(((x - 0.5) ** 2).sum())
+
+    dim = 10 if polish in (True, "Nelder-Mead", "COBYQA") else 30
+    m = make(bounds=[(-5.0, 5.0)] * dim, max_iter=0, max_time=0.2, polish=polish)
+    assert timed(m, f) < 1.0
+    assert m.n_evals_ == len(calls)
+    assert m.fun_ == min(float(((x - 0.5) ** 2).sum()) for x in calls)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
+@pytest.mark.parametrize("polish", ["L-BFGS-B", "Nelder-Mead", "quasi-Newton"])
+def test_an_interrupted_polish_counts_what_it_evaluated(polish: str, error: Any) -> None:
+    calls = []
+
+    def f(x: Any) -> float:
+        if len(calls) == 27:
+            raise error
+        calls.append(x)
+        return float(((x - 0.5) ** 2).sum())
+
+    m = make(bounds=[(-5.0, 5.0)] * 10, max_iter=0, polish=polish)
+    with pytest.raises(error):
+        m.fit(f)
+    assert m.n_evals_ == len(calls) == 27
+    assert m.fun_ == min(float(((x - 0.5) ** 2).sum()) for x in calls)
+
+
+@pytest.mark.parametrize("slow_part", ["objective", "constraint"])
+def test_functions_of_constraints_end_at_the_limit(slow_part: str) -> None:
+    def wait(part: str) -> None:
+        if part == slow_part:
+            time.sleep(0.05)
+
+    def g(x: Any) -> float:
+        wait("constraint")
+        return float(x[0] + x[1])
+
+    def f(x: Any) -> float:
+        wait("objective")
+        return sphere(x)
+
+    m = make(constraints=NonlinearConstraint(g, -20.0, 20.0), max_time=0.3)
+    assert timed(m, f) < 1.0
+    assert 1 <= m.n_evals_ < 20
+    assert m.runs_[0].status == Status.TIME
+    m.set_params(max_time=None).resume(f if slow_part == "constraint" else sphere)
+    assert m.fun_ == make().fit(sphere).fun_
+
+
+def test_a_limit_of_evaluations_under_constraints() -> None:
+    m = make(constraints=NonlinearConstraint(lambda x: x[0], -20.0, 20.0), max_iter=0, max_eval_time=0.5, n_jobs=2)
+    with pytest.warns(RuntimeWarning, match="an evaluation took longer than"):
+        m.fit(slow(0.0, hangs=3.0))
+    assert m.n_evals_ == 20
+    assert np.isfinite(m.fun_)

@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 
 from skde.algorithms.auto import MIDDLE_DIM, MIDDLE_EVALS, MIDDLE_EVALS_OF_MANY, DefaultPolish
-from skde.arrays import array_namespace, to_numpy
-from skde.engines import Engine, JoblibEngine, choose_device, evaluate
 from skde.engines.batch import best_of
 from skde.engines.spec import CHUNK_SECONDS
 from skde.fit.feasible_search import FeasibleSearch
@@ -32,13 +30,13 @@ from skde.fit.local_search import (
 from skde.fit.polished_points import PolishedPoints
 from skde.fit.quasi_newton_search import QuasiNewtonSearch
 from skde.fit.runner import Runner
+from skde.fit.search_values import SearchValues
 from skde.fit.simplex_search import SimplexSearch
 from skde.interrupts import interrupts
-from skde.objectives.feasibility import WORST, FeasibilityRules, values_of_codes
+from skde.objectives.feasibility import WORST, values_of_codes
 from skde.objectives.objective import Objective
-from skde.problems.constraints import total_violation
 from skde.stopping import DEFAULT_EVALS_PER_DIM, Status
-from skde.typing import Array, FloatArray, IntArray
+from skde.typing import FloatArray, IntArray
 from skde.validation import check_bool, check_int
 
 # The part of a limit that is kept for the polish; of evaluations at most those of MOST_GRADIENTS gradients or, with
@@ -128,43 +126,6 @@ def check_polishable(polish: Any, objective: Objective) -> None:
     variables = objective.variables
     if variables is not None and not variables.real_components.any():
         raise ValueError(f"polish={polish!r} needs a real variable, and {', '.join(variables.names)} all have steps")
-
-
-def evaluator(
-    engine: Engine, objective: Objective, dtype: Any, everywhere: bool = False
-) -> Callable[[FloatArray], FloatArray]:
-    """Return the function that gives f, g and h at points of the box, of shape (n, 1 + m + l), on the host.
-
-    f is NaN at infeasible points or, `everywhere`, only where it fails there.
-    """
-    # The parts of a batch in joblib's workers are done; a local search is one process.
-    engine = choose_device(engine.device, 1)[0] if isinstance(engine, JoblibEngine) else engine
-    rules = objective.rules
-
-    def values(points: FloatArray) -> FloatArray:
-        with engine.device_context:
-            X = engine.xp.array(points, dtype=dtype)  # a copy, because functions may write to it
-            if rules is not None:
-                at = objective.decoded(X)
-                found = rules.problem.values(to_numpy(at)) if rules.problem.kernel else rows_of(rules, at, everywhere)
-            elif objective.compiled is not None:
-                found = evaluate(objective.compiled, X)[:, None]
-            else:
-                found = objective.values(X)[:, None]
-            return np.asarray(to_numpy(found), np.float64)
-
-    return values
-
-
-def rows_of(rules: FeasibilityRules, X: Array, everywhere: bool) -> Array:
-    """Return f, g and h at the rows of X."""
-    constraints = rules.problem.constraint_values(X)
-    violation = total_violation(constraints, rules.problem.n_inequalities, rules.tolerance)
-    f = rules.feasible_values(X, violation)
-    if everywhere and (outside := violation > 0).any():
-        with suppress(Exception):  # f need not be defined there
-            f[outside] = rules.problem.f(X[outside])
-    return array_namespace(X).concatenate([f[:, None], constraints], axis=1)
 
 
 @dataclass(repr=False, eq=False)
@@ -259,8 +220,9 @@ class Polish:
         most = max(int(self.max_evals[run] - points.spent[run]), 0)
         method = self.methods[0]
         feasible = rules is not None and method == FEASIBLE
+        values = SearchValues(runner, self.objective, self.seconds_left, everywhere=not feasible)
         search = (FeasibleSearch if feasible else LocalSearch)(
-            evaluator(runner.engine, self.objective, runner.batch.spec.dtype, everywhere=not feasible),
+            lambda points: values(np.full(len(points), run), points),
             start,
             code,
             np.where(real, lower, start),
@@ -282,7 +244,7 @@ class Polish:
         low, width = lower[free], (upper - lower)[free]
         starts, codes = (found[runs] for found in runner.best_points())
         codes = np.where(np.isnan(codes), np.inf, codes)
-        function = evaluator(runner.engine, self.objective, runner.batch.spec.dtype)
+        function = SearchValues(runner, self.objective, self.seconds_left)
         counted, clock = np.zeros(len(runs), np.int64), runner.seconds
 
         def at(searches: Any, u: FloatArray) -> FloatArray:
@@ -293,7 +255,7 @@ class Polish:
         def values(searches: IntArray, u: FloatArray) -> FloatArray:
             if self.ends():
                 raise LocalSearchEnd
-            found: FloatArray = function(at(searches, u))[:, 0]
+            found: FloatArray = function(runs[searches], at(searches, u))[:, 0]
             return found
 
         def keep() -> None:
@@ -321,6 +283,7 @@ class Polish:
                         self.report()
             finally:
                 keep()
+                function.store_best()
         ended = runs[~search.active]
         points.generation[ended] = runner.n_iter[ended]
 
@@ -354,8 +317,11 @@ class Polish:
 
     def ends(self) -> bool:
         """Return whether a callback or the time limit ends the polish."""
-        late = self.max_time is not None and self.runner.timer.seconds_of_limit >= self.max_time
-        return self.asked_to_stop or late
+        return self.asked_to_stop or self.seconds_left() <= 0
+
+    def seconds_left(self) -> float:
+        """Return the seconds until the time limit."""
+        return math.inf if self.max_time is None else self.max_time - self.runner.timer.seconds_of_limit
 
     def print_outcome(self, before: float) -> None:
         """Print the best value before and after, and the evaluations."""

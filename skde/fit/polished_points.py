@@ -41,8 +41,10 @@ class PolishedPoints:
         self.generation = np.full(n_runs, -1)
 
     def store(self, run: Any, x: FloatArray, code: Any, n_evals: Any, seconds: Any) -> None:
-        """Set the best point of a run, or of several, that a search has reached, and add evaluations and time."""
-        self.x[run], self.code[run] = x, code
+        """Set the best point of a run, or of several, where it is better, and add evaluations and time."""
+        better = ~(self.code[run] <= code)
+        self.x[run] = np.where(np.asarray(better)[..., None], x, self.x[run])
+        self.code[run] = np.where(better, code, self.code[run])
         self.n_evals[run] += n_evals
         self.spent[run] += n_evals
         self.seconds[run] += seconds

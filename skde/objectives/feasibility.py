@@ -8,12 +8,14 @@ the same codes (skde/kernels/problems/constraints.cuh).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import skde._cpu as _cpu
 from skde.arrays import array_namespace, to_numpy
+from skde.point_workers import OutOfTime, Part, unlimited
 from skde.problems.constraints import ConstrainedProblem, total_violation
 from skde.typing import Array, FloatArray
 
@@ -80,9 +82,32 @@ class FeasibilityRules:
         violation = self.violations(X)
         return self.codes(self.feasible_values(X, violation), violation)
 
-    def violations(self, X: Array) -> Array:
+    def parts(self, X: Array, seconds_left: Callable[[], float]) -> Iterator[Part]:
+        """Yield the codes of the rows of X as they come, of infeasible ones first.
+
+        They end early when no seconds are left, but not before the first one.
+        """
+        try:
+            violation = self.violations(X, seconds_left)
+        except OutOfTime:
+            yield Part(np.arange(1), self(X[:1]))
+            return
+        outside = np.flatnonzero(to_numpy(violation) != 0)
+        if len(outside):
+            where = array_namespace(X).asarray(outside)
+            yield Part(outside, self.codes(array_namespace(X).full(len(outside), np.nan), violation[where]))
+            if seconds_left() <= 0:
+                return
+        feasible = np.flatnonzero(to_numpy(violation) == 0)
+        if len(feasible):
+            for part in self.problem.f_parts(X[array_namespace(X).asarray(feasible)], seconds_left):
+                yield Part(
+                    feasible[part.rows], self.codes(part.values, array_namespace(part.values).zeros(len(part.rows)))
+                )
+
+    def violations(self, X: Array, seconds_left: Callable[[], float] = unlimited) -> Array:
         """Return the violations of the rows of X, of shape (n,): 0 for a feasible one. Only constraints are called."""
-        constraints = self.problem.constraint_values(X)
+        constraints = self.problem.constraint_values(X, seconds_left)
         return total_violation(constraints, self.problem.n_inequalities, self.tolerance)
 
     def feasible_values(self, X: Array, violation: Array) -> Array:

@@ -82,6 +82,8 @@ class Objective:
         """
         if isinstance(self.function, RowByRow):
             yield from self.function.parts(self.decoded(X), seconds_left)
+        elif self.rules is not None and self.by_rows:
+            yield from self.rules.parts(self.decoded(X), seconds_left)
         else:
             yield Part(np.arange(len(X)), self.values(X))
 
@@ -175,7 +177,9 @@ def as_objective(
         if constraints is not None:
             raise ValueError(f"{objective!r} has constraints, so the parameter constraints must be None")
         box, variables = problem_box(objective, dim, bounds)
-        return constrained_objective(objective.with_jobs(n_jobs), box, feasibility_tol, objective.identity, variables)
+        return constrained_objective(
+            objective.with_jobs(n_jobs, max_eval_time), box, feasibility_tol, objective.identity, variables
+        )
     if constraints is not None:
         unconstrained = as_objective(objective, dim, bounds, vectorized=vectorized, n_jobs=n_jobs)
         name = unconstrained.source.get("callable", str(objective))
@@ -184,7 +188,9 @@ def as_objective(
         problem = ConstrainedProblem(function, own, constraints, name=name, vectorized=vectorized)
         identity = unconstrained.identity, tuple(constraint_list(constraints))
         box, variables = problem_box(problem, None, None)
-        return constrained_objective(problem.with_jobs(n_jobs), box, feasibility_tol, identity, variables)
+        return constrained_objective(
+            problem.with_jobs(n_jobs, max_eval_time), box, feasibility_tol, identity, variables
+        )
     if isinstance(objective, Problem):
         (box, variables), source = problem_box(objective, dim, bounds), problem_source(objective)
         return Objective(box, compiled=objective, source=source, identity=source, variables=variables)

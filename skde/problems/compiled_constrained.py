@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from skde.arrays import array_namespace, points
+from skde.point_workers import unlimited
 from skde.problems.base import Problem, read_only
 from skde.problems.constraints import ConstrainedProblem
 from skde.typing import Array, FloatArray
@@ -61,7 +63,7 @@ class CompiledConstrainedProblem(ConstrainedProblem):
         """Return the objective's values at the rows of X, of shape (n,); X as in `values`."""
         return self.component(0)(points(X, self.dim, self))
 
-    def constraint_values(self, X: Array) -> Array:
+    def constraint_values(self, X: Array, seconds_left: Callable[[], float] = unlimited) -> Array:
         """Return the constraints' values, g and then h, at the rows of X, of shape (n, m + l); X as in `values`."""
         X = points(X, self.dim, self)
         return array_namespace(X).stack([self.component(k)(X) for k in range(1, 1 + sum(self._counts))], axis=1)

@@ -13,6 +13,7 @@ from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint
 
 from skde.arrays import array_namespace, contiguous, points, real_array, real_values
 from skde.engines import Compiled
+from skde.point_workers import Part, unlimited
 from skde.pointwise import RowByRow
 from skde.typing import Array, FloatArray
 from skde.validation import check_bool, check_bounds, check_real, listed, shown
@@ -98,6 +99,7 @@ class ConstrainedProblem:
         self.vectorized = check_bool("vectorized", vectorized)
         self._n_jobs: int | None = 1
         self._f = f
+        self._rows = self._by_rows()
         given, bounds = constraint_list(constraints), listed(bounds)
         self.variables = as_variables(bounds)
         if self.variables is None:
@@ -142,19 +144,32 @@ class ConstrainedProblem:
     def f(self, X: Array) -> Array:
         """Return the objective's values at the rows of X, of shape (n,); X as in `values`."""
         X = points(X, self.dim, self)
-        # Compiled objectives take arrays even if the constraints' functions take one point.
-        compiled = hasattr(self._f, "cpp_type")
-        function = self._f if self.vectorized or compiled else RowByRow(self._f, self._n_jobs)
         # Functions of users may write to their argument, which is the next function's, or the caller's array.
-        return real_values(function(X if compiled else X.copy()), X, "the objective's return value")
+        function = self._rows or self._f
+        return real_values(function(X if self._compiled else X.copy()), X, "the objective's return value")
 
-    def constraint_values(self, X: Array) -> Array:
-        """Return the constraints' values, g and then h, at the rows of X, of shape (n, m + l); X as in `values`."""
+    @property
+    def _compiled(self) -> bool:
+        """Whether f is compiled, and takes arrays even if the constraints' functions take one point."""
+        return hasattr(self._f, "cpp_type")
+
+    def f_parts(self, X: Array, seconds_left: Callable[[], float]) -> Iterator[Part]:
+        """Yield the objective's values as they come, as `RowByRow.parts` does."""
+        if self._rows is None:
+            yield Part(np.arange(len(X)), self.f(X))
+        else:
+            yield from self._rows.parts(X.copy(), seconds_left)
+
+    def constraint_values(self, X: Array, seconds_left: Callable[[], float] = unlimited) -> Array:
+        """Return the constraints' values, g and then h, at the rows of X, of shape (n, m + l); X as in `values`.
+
+        `OutOfTime` is raised where the time ends between the points of a function of one point.
+        """
         X = points(X, self.dim, self)
         inequalities: list[Array] = []
         equalities: list[Array] = []
         for constraint in self._constraints:
-            c = constraint.values(X, self.vectorized, self._n_jobs)
+            c = constraint.values(X, self.vectorized, self._n_jobs, seconds_left)
             # Copied before the next call, because functions may return the same memory every time.
             inequalities += constraint.inequalities.values(c)
             equalities += constraint.equalities.values(c)
@@ -206,11 +221,17 @@ class ConstrainedProblem:
         """Key that is equal for equal problems."""
         return self
 
-    def with_jobs(self, n_jobs: int | None) -> Self:
-        """Return the problem with another number of joblib workers for functions of one point."""
+    def with_jobs(self, n_jobs: int | None, max_eval_time: float | None = None) -> Self:
+        """Return the problem with other joblib workers for functions of one point, and a time limit of calls of f."""
         other = copy(self)
         other._n_jobs = n_jobs
+        other._rows = other._by_rows(max_eval_time)
         return other
+
+    def _by_rows(self, max_eval_time: float | None = None) -> RowByRow | None:
+        """Return f as a function of arrays, where it is one of one point."""
+        of_point = not (self.vectorized or self._compiled)
+        return RowByRow(self._f, self._n_jobs, max_eval_time=max_eval_time) if of_point else None
 
     def feasibility_objective(self, tolerance: float) -> Compiled | None:
         """Return the compiled objective with the codes of feasibility rules as values; None for Python functions."""
@@ -288,7 +309,9 @@ class Constraint(ABC):
             raise ValueError(f"{what} must have lb <= ub, got lb[{k}] = {lower[k]:g} and ub[{k}] = {upper[k]:g}")
 
     @abstractmethod
-    def values(self, X: Array, vectorized: bool, n_jobs: int | None) -> Array:
+    def values(
+        self, X: Array, vectorized: bool, n_jobs: int | None, seconds_left: Callable[[], float] = unlimited
+    ) -> Array:
         """Return c at the rows of X, of shape (n, components)."""
 
     def slopes(self, dim: int) -> FloatArray:
@@ -356,7 +379,9 @@ class Linear(Constraint):
             self._uploaded[number] = array_namespace(X).asarray(self.A.T)
         return self._uploaded[number]
 
-    def values(self, X: Array, vectorized: bool, n_jobs: int | None) -> Array:
+    def values(
+        self, X: Array, vectorized: bool, n_jobs: int | None, seconds_left: Callable[[], float] = unlimited
+    ) -> Array:
         """Return A x for the rows x of X; products are added in the order of the columns."""
         columns = self._columns(X)
         total = array_namespace(X).zeros((len(X), len(self.A)))
@@ -384,7 +409,9 @@ class Nonlinear(Constraint):
             raise TypeError(f"{what}.fun must be callable, got {function!r} ({type(function).__name__})")
         self.function = function
 
-    def values(self, X: Array, vectorized: bool, n_jobs: int | None) -> Array:
+    def values(
+        self, X: Array, vectorized: bool, n_jobs: int | None, seconds_left: Callable[[], float] = unlimited
+    ) -> Array:
         """Return the function's components at the rows of X after checking them."""
         own = X.copy()  # the function may write to it
         if vectorized:
@@ -398,7 +425,7 @@ class Nonlinear(Constraint):
                 )
             values = values.T
         else:
-            values = RowByRow(self.function, n_jobs, self._point_values)(own)
+            values = RowByRow(self.function, n_jobs, self._point_values)(own, seconds_left)
         if values.shape[1] == 0 or self.size not in (None, values.shape[1]):
             raise ValueError(
                 f"{self.what}'s function must return {self.size or 'at least 1'} components, as many as before or as "

@@ -18,7 +18,7 @@ from skde import ConstrainedProblem, Minimizer
 from skde.fit.feasible_search import FeasibleSearch
 from skde.fit.local_search import FEASIBLE as FEASIBLE_METHOD
 from skde.fit.local_search import LocalSearch
-from skde.fit.polish import rows_of
+from skde.fit.search_values import rows_of
 from skde.objectives.feasibility import FeasibilityRules, values_of_codes
 
 METHODS = ("SLSQP", "trust-constr", "COBYQA")
