@@ -61,22 +61,22 @@ def sizes_vary(batch: Batch) -> bool:
     return bool(batch.varies or (batch.pop_sizes != batch.pop_max).any())
 
 
-def reason_to_step(batch: Batch, by_rows: bool, generations: int, loaded: Container[str]) -> str | None:
+def reason_to_step(batch: Batch, host_work: str | None, generations: int, loaded: Container[str]) -> str | None:
     """Return why a generation is not worth a recording, or must not be recorded; None where it can be tried.
 
     Parameters
     ----------
     batch : Batch
         The batch.
-    by_rows : bool
-        Whether the objective takes one point at a time.
+    host_work : str or None
+        The work of the host in every evaluation, as a sentence, where there is any.
     generations : int
         Generations that are left.
     loaded : container of str
         Names of the loaded modules.
     """
-    if by_rows:
-        return "the host calls the function of one point"
+    if host_work:
+        return host_work
     if sizes_vary(batch):
         return "a recording needs the same pop_size in all runs and generations"
     if generations < LEAST_GENERATIONS:

@@ -283,6 +283,8 @@ class Execution:
         batch = runner.on_device[1]
         if not records(runner.engine):
             raise ValueError("execution='graph' needs a GPU, and one alone: device='cuda'")
+        if objective.host_work is not None:
+            raise RecordingError(objective.host_work)
         evaluation = Evaluation(*runner.on_device, objective)
         if sizes_vary(batch):
             raise ValueError("execution='graph' needs the same pop_size in all runs and generations")
@@ -312,7 +314,7 @@ class Execution:
         """Replay a recorded generation where that pays and gives the bits of single steps; else run these."""
         runner, batch = self.runner, self.runner.on_device[1]
         recording: Any = None
-        reason = reason_to_step(batch, objective.by_rows, runner.last - runner.generation, sys.modules)
+        reason = reason_to_step(batch, objective.host_work, runner.last - runner.generation, sys.modules)
         if reason is None:
             evaluation = Evaluation(*runner.on_device, objective)
             pace = self.run_timed_steps(evaluation)

@@ -45,7 +45,8 @@ class AugmentedLagrangian:
 
     Differences: equation 7 is printed with the threshold :math:`+\mu_i / (2 r)`, at which :math:`p_i` jumps; here it is
     :math:`-\mu_i / (2 r)`, at which it and its derivatives are continuous. :math:`\mu_i` may be 0, and
-    :math:`\lambda_j` negative. Every constraint may have another factor.
+    :math:`\lambda_j` negative. Every constraint may have another factor. Where f is NaN or infinite and a constraint is
+    violated, L is :math:`2^{600}` times the violation.
 
     Examples
     --------

@@ -102,6 +102,15 @@ class Objective:
         constraints_by_rows = self.rules is not None and not self.rules.problem.vectorized
         return isinstance(self.function, RowByRow) or (self.compiled is None and constraints_by_rows)
 
+    @property
+    def host_work(self) -> str | None:
+        """The work of the host in every evaluation, as a sentence; None where there is none."""
+        if self.by_rows:
+            return "the host calls the function of one point"
+        if self.rules is not None and self.compiled is None:
+            return "the host chooses the feasible points, with which alone the objective is called"
+        return None
+
     def probe(self, engine: Engine, dtype: np.dtype[Any]) -> None:
         """Check a Python function of arrays by a few calls, the first time; see skde/objectives/probe.py."""
         if self._probed or self.by_rows:

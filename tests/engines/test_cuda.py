@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import LinearConstraint
 
 from skde import DE, GODE, JDE, DeviceObjective, Migration, Minimizer, get_problem
 from skde.algorithms import get_algorithm
@@ -160,9 +159,8 @@ def rastrigin(X: Any) -> Any:
         {"algorithm": "shade"},
         {"algorithm": "pso"},
         {"algorithm": GODE(pop_size=30)},
-        {"constraints": LinearConstraint(np.ones((1, 30)), -1.0, 1.0)},
     ],
-    ids=["defaults", "target", "islands", "float32", "shade", "pso", "gode", "constraints"],
+    ids=["defaults", "target", "islands", "float32", "shade", "pso", "gode"],
 )
 def test_auto_records_and_equals_step(
     parameters: dict[str, Any], capsys: Any, monkeypatch: Any, without_jax: None

@@ -323,11 +323,11 @@ def test_reasons_against_a_recording() -> None:
         pop_sizes, pop_max = np.array([8, 8]), 8
 
     batch: Any = Sizes()
-    assert reason_to_step(batch, False, LEAST_GENERATIONS, {}) is None
-    assert reason_to_step(batch, False, LEAST_GENERATIONS - 1, {}) is not None
-    assert reason_to_step(batch, True, LEAST_GENERATIONS, {}) is not None
+    assert reason_to_step(batch, None, LEAST_GENERATIONS, {}) is None
+    assert reason_to_step(batch, None, LEAST_GENERATIONS - 1, {}) is not None
+    assert reason_to_step(batch, "the host calls it", LEAST_GENERATIONS, {}) is not None
     batch.pop_sizes = np.array([8, 7])
-    assert reason_to_step(batch, False, LEAST_GENERATIONS, {}) is not None
+    assert reason_to_step(batch, None, LEAST_GENERATIONS, {}) is not None
 
 
 def test_reasons_by_the_pace_of_steps() -> None:

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from scipy.optimize import LinearConstraint, NonlinearConstraint
 
-from skde import ConstrainedProblem, Minimizer, array_namespace, get_problem, minimize
+from skde import ConstrainedProblem, Minimizer, MinMaxSolver, array_namespace, get_problem, minimize
 from skde.algorithms import algorithm_names
+
+from ..minmax.games import constraint_of
 
 DIM = 5
 BOX = [(0.0, 1.0)] * DIM
@@ -19,6 +21,9 @@ CORNER = LinearConstraint(np.eye(DIM), 0.9, np.inf)  # 1e-5 of the box
 def sphere(X: Any) -> Any:
     """Sum of squares, with the minimum in the corner."""
     return ((X - 0.95) ** 2).sum(axis=1)
+
+
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 
 
 def hidden(value: Any) -> Any:
@@ -51,9 +56,10 @@ class Feasible:
         return sphere(points) if X.ndim == 2 else float(sphere(points)[0])
 
 
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, -1e300, 1e308])
-def test_a_value_where_a_constraint_is_violated_does_not_count(value: float) -> None:
-    options: dict[str, Any] = {"constraints": CORNER, "max_evals": 4000, "random_state": 3}
+def test_a_value_where_a_constraint_is_violated_does_not_count(value: float, device: str) -> None:
+    options: dict[str, Any] = {"constraints": CORNER, "max_evals": 4000, "random_state": 3, "device": device}
     found, plain = (minimize(f, BOX, **options) for f in (hidden(value), sphere))
     assert found.success == plain.success
     assert found.fun == plain.fun < 1e-6
@@ -68,10 +74,11 @@ def test_a_barrier_is_minimised(seed: int) -> None:
     assert found.fun == pytest.approx(0.96)
 
 
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", algorithm_names())
-def test_every_algorithm_calls_f_at_feasible_points_only(name: str) -> None:
+def test_every_algorithm_calls_f_at_feasible_points_only(name: str, device: str) -> None:
     f = Feasible()
-    m = Minimizer(name, max_evals=6000, constraints=CORNER, random_state=0).fit(f, bounds=BOX)
+    m = Minimizer(name, max_evals=6000, constraints=CORNER, random_state=0, device=device).fit(f, bounds=BOX)
     assert m.max_violation_ == 0
     assert m.fun_ < 0.02
     assert f.points < m.n_evals_
@@ -84,6 +91,46 @@ def test_a_function_of_one_point_is_called_at_feasible_points_only(n_jobs: int) 
     found = minimize(f, BOX, n_jobs=n_jobs, **options)
     assert found.fun < 1e-3
     assert n_jobs > 1 or 0 < f.points < found.nfev
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_compiled_problem_ranks_infeasible_points_by_their_violation(device: str) -> None:
+    """In most of this box f overflows, and the constraints do not."""
+    problem = get_problem("fabris2012/p4")
+    box = problem.bounds.copy()
+    box[4] = -1e56, 1e56
+    assert np.isinf(problem.f(box.max(axis=1)[None])).all()
+    m = Minimizer("jde", max_evals=120_000, random_state=0, device=device).fit(problem, bounds=box)
+    assert m.max_violation_ <= 1e-6
+    assert np.isfinite(m.fun_)
+    plain = ConstrainedProblem(problem.f, box, constraint_of(problem))
+    outside = Minimizer("jde", max_evals=120_000, random_state=0, device="cpu").fit(plain)
+    np.testing.assert_array_equal(m.population_, outside.population_)
+    assert m.fun_ == outside.fun_
+
+
+@pytest.mark.gpu
+def test_points_are_chosen_by_the_host(capsys: pytest.CaptureFixture[str]) -> None:
+    options: dict[str, Any] = {"constraints": CORNER, "max_iter": 200, "random_state": 0, "device": "cuda"}
+    auto = Minimizer("jde", verbose=1, **options).fit(sphere, bounds=BOX)
+    assert "chose 'step': the host chooses the feasible points" in capsys.readouterr().out
+    np.testing.assert_array_equal(auto.x_, Minimizer("jde", **{**options, "device": "cpu"}).fit(sphere, bounds=BOX).x_)
+    with pytest.raises(RuntimeError, match="the host chooses the feasible points"):
+        Minimizer("jde", execution="graph", **options).fit(sphere, bounds=BOX)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("multipliers", ["update", "evolve"])
+def test_a_lagrangian_ranks_points_without_a_value_by_their_violation(
+    value: float, device: str, multipliers: str
+) -> None:
+    """The method needs f also where a constraint is violated, as far as it is known there."""
+    problem = ConstrainedProblem(hidden(value), BOX, CORNER)
+    options: dict[str, Any] = {"multipliers": multipliers, "penalty": 1e3 if multipliers == "evolve" else None}
+    solver = MinMaxSolver("jde", n_cycles=30, random_state=0, device=device, **options).fit(problem)
+    assert solver.max_violation_ <= 1e-6
+    assert solver.fun_ < 1e-3
 
 
 def test_f_is_not_called_where_no_point_is_feasible() -> None:

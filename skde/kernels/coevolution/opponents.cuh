@@ -13,7 +13,7 @@
 // vector register, one opponent each, read neighbouring numbers. One lane adds up a pair's value in the order of the
 // components, so it has the same bits everywhere.
 #pragma once
-#include "problems/problem.cuh"
+#include "problems/constraints.cuh"
 
 namespace SKDE_NAMESPACE {
 
@@ -76,10 +76,15 @@ template <class F> struct Direct {
 //   p_i = mu_i g_i + r_i g_i^2   if g_i >= -mu_i / (2 r_i),   else -mu_i^2 / (4 r_i)
 //
 // The features of x are f, g and h; y is mu, lambda; the first array of the game is r, the arrays of the problem
-// follow.
+// follow. Where f is not a finite number and a constraint is violated, L is the code of the violation, which is worse
+// than every value of f.
 template <class X, class Y, class real>
 SKDE_FN real lagrangian(const X& x, const Y& y, int inequalities, int equalities, const real* r) {
   real value = x(0);
+  if (!(value - value == real(0))) {
+    const double by = violation(x, inequalities, equalities, 0.0);
+    return by > 0 ? real(by_rules(0.0, by)) : value;
+  }
   for (int i = 0; i < inequalities; ++i) {
     const real m = max_of(x(1 + i), -y(i) / (real(2) * r[i]));
     value += m * (y(i) + r[i] * m);
