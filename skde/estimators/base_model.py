@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
 from skde.algorithms import Algorithm
 from skde.algorithms.auto import AUTO
@@ -20,7 +26,22 @@ from skde.estimators.fit_task import FitTask
 from skde.estimators.fit_watch import FitWatch
 from skde.estimators.losses import Loss
 from skde.estimators.model_fit import Found, Plan, fit_model
-from skde.estimators.predictor import LINEAR, LinearModel, Predictor
+from skde.estimators.parameter_constraints import ParameterConstraints
+from skde.estimators.predictor import FAILURES, LINEAR, LinearModel, Predictor
+from skde.estimators.samples import (
+    NAN_POLICIES,
+    OMIT,
+    RAISE,
+    check_complex,
+    complete_rows,
+    complex_values,
+    explain_nan,
+    frame_rows,
+    is_complex,
+    is_frame,
+    real_parts,
+    refuse_dates,
+)
 from skde.estimators.standard_errors import bootstrap_thetas, jacobian_covariance
 from skde.minimizer_spec import named_algorithm
 from skde.random_state import run_seeds
@@ -64,6 +85,11 @@ class BaseModel(BaseEstimator):
     n_jobs: int | None
     callbacks: Any
     random_state: Any
+    constraints: Any
+    on_error: str
+    nan_policy: str
+    _complex_valued: bool = False  # of the targets
+    _takes_frames: bool = False  # whether the model was given a data frame
     covariance_: FloatArray | None
     standard_errors_: FloatArray | None
 
@@ -78,6 +104,7 @@ class BaseModel(BaseEstimator):
         if self.penalty is not None and not callable(self.penalty):
             check_choice("penalty", self.penalty, PENALTIES)
         check_real("alpha", self.alpha, 0, np.inf, high_open=True)
+        check_choice("on_error", self.on_error, FAILURES)
         if not (isinstance(self.algorithm, str) and self.algorithm == AUTO):
             named_algorithm(self.algorithm)
         agreeing = check_int("n_agreeing", self.n_agreeing, 1)
@@ -104,17 +131,49 @@ class BaseModel(BaseEstimator):
             choose_engine(self.device)  # refuses a device that is not there
         return number
 
+    def _samples(self, X: Any, y: Any, sample_weight: Any, **checks: Any) -> Samples:
+        """Return the samples of a fit after checking them, without those that have missing values or no weight."""
+        policy = check_choice("nan_policy", self.nan_policy, NAN_POLICIES)
+        for name, given in (("X", X), ("y", y), ("sample_weight", sample_weight)):
+            refuse_dates(name, given)
+        frame = X if is_frame(X) and callable(self.model) else None
+        self._takes_frames = frame is not None
+        X, y = on_host(X), on_host(y)
+        complex_valued = not is_classifier(self) and is_complex(y)
+        if policy == RAISE and not complex_valued:
+            try:
+                X, y = validate_data(self, X, y, dtype=np.float64, **checks)
+            except ValueError as error:
+                raise explain_nan(error) from None
+        else:
+            # scikit-learn has no policy for the targets.
+            X = validate_data(self, X, dtype=np.float64, ensure_all_finite=True if policy == RAISE else "allow-nan")
+            y = check_complex(y, len(X), policy) if complex_valued else checked_targets(y, X, is_classifier(self))
+        rows = complete_rows(X, y) if policy == OMIT else np.arange(len(X))
+        known = y[rows]
+        weights = np.ones(len(X)) if sample_weight is None else checked_weights(sample_weight, len(X), rows)
+        rows = rows[weights[rows] > 0]
+        frame = frame if frame is None or len(rows) == len(X) else frame_rows(frame, rows)
+        return Samples(X[rows], y[rows], weights[rows], frame, sample_weight is not None, known)
+
     def _forget(self) -> None:
         """Remove the results of an earlier fit: its samples may have had other features and classes."""
         for name in ("theta_", "bootstrap_thetas_"):
             if hasattr(self, name):
                 delattr(self, name)
 
-    def _predictor(self, X: Array, n_outputs: int | None) -> Predictor:
+    def _predictor(
+        self,
+        X: Array,
+        n_outputs: int | None,
+        frame: Any = None,
+        complex_valued: bool = False,
+        on_error: str = RAISE,
+    ) -> Predictor:
         """Return the model with samples."""
-        if callable(self.model):
-            return Predictor(self.model, X, self.vectorized, n_outputs)
-        return Predictor(LinearModel(n_outputs), X, True, n_outputs)
+        model, vectorized = (self.model, self.vectorized) if callable(self.model) else (LinearModel(n_outputs), True)
+        options: dict[str, Any] = {"given": frame, "complex_valued": complex_valued, "on_error": on_error}
+        return Predictor(model, X, vectorized, n_outputs, **options)
 
     def _variables(self, n_features: int, n_outputs: int | None) -> Variables:
         """Return the parameters of the model, with bounds."""
@@ -142,33 +201,45 @@ class BaseModel(BaseEstimator):
 
     def _fit(
         self,
-        X: FloatArray,
+        samples: Samples,
         y: Any,
-        weights: FloatArray,
         number: int | None,
         n_outputs: int | None,
         make_loss: Callable[[Any, Any, Array], Loss],
     ) -> Self:
-        """Fit; `make_loss` is called with the library of arrays, the rows of the samples and weights of the sum 1."""
+        """Fit to samples with targets y.
+
+        `make_loss` is called with the library of arrays, the rows of the samples and weights of the sum 1.
+        """
+        X, weights, complex_valued = samples.X, samples.weights, y.dtype.kind == "c"
+        self._complex_valued = complex_valued
         plan, callbacks = self._plan(), callback_list(self.callbacks)
         variables = self._variables(X.shape[1], n_outputs)
         penalized = np.ones(len(variables), bool)
         if not callable(self.model):  # by the model's names: the bounds may have others
             names = LinearModel(n_outputs).names(X.shape[1])
             penalized = np.array([not name.startswith("intercept") for name in names])
+        constraints = None
+        if self.constraints is not None:
+            constraints = ParameterConstraints(self.constraints, variables, self.vectorized)
         with placed(number) as xp:
 
             def task_of(rows: Any) -> FitTask:
-                shares = xp.asarray(weights[rows] / weights[rows].sum())
+                share = weights[rows] / weights[rows].sum()
+                shares = xp.asarray(np.tile(share, 2) if complex_valued else share)
+                frame = samples.frame
+                if frame is not None and not isinstance(rows, slice):
+                    frame = frame_rows(frame, rows)
                 return FitTask(
-                    predictor=self._predictor(xp.asarray(X[rows]), n_outputs),
+                    predictor=self._predictor(xp.asarray(X[rows]), n_outputs, frame, complex_valued, self.on_error),
                     loss=make_loss(xp, rows, shares),
                     variables=variables,
                     penalty=self.penalty,
                     alpha=float(self.alpha),
                     penalized=penalized,
-                    y=xp.asarray(y[rows]),
+                    y=xp.asarray(real_parts(y[rows]) if complex_valued else y[rows]),
                     weights=shares,
+                    constraints=constraints,
                 )
 
             task = task_of(slice(None))
@@ -192,7 +263,8 @@ class BaseModel(BaseEstimator):
                 if len(thetas) > 1:
                     self._store_covariance(np.cov(thetas.T).reshape(len(found.theta), -1))
             elif by_jacobian:
-                self._store_covariance(jacobian_covariance(task, found.theta))
+                known = 1.0 / float(weights.sum()) if getattr(self, "absolute_sigma", False) else None
+                self._store_covariance(jacobian_covariance(task, found.theta, known))
             self.n_evals_ = task.predictor.n_evals
         return self
 
@@ -234,13 +306,73 @@ class BaseModel(BaseEstimator):
     def _output(self, X: Any, n_outputs: int | None) -> Array:
         """Return the model's output for new samples, in their library."""
         check_is_fitted(self)
-        samples = validate_data(self, on_host(X), reset=False, dtype=np.float64)
+        refuse_dates("X", X)
+        raises = self.nan_policy == RAISE
+        frame = X if self._takes_frames and is_frame(X) else None
+        try:
+            samples = validate_data(
+                self, on_host(X), reset=False, dtype=np.float64, ensure_all_finite=True if raises else "allow-nan"
+            )
+        except ValueError as error:
+            raise explain_nan(error) from None
         with placed(device_of(X) if is_on_gpu(X) else None) as xp:
-            return self._predictor(xp.asarray(samples), n_outputs)(self.theta_[None])[0]
+            kept = (
+                np.flatnonzero(~np.isnan(samples).any(axis=1)) if self.nan_policy == OMIT else np.arange(len(samples))
+            )
+            if len(kept) == len(samples):
+                return self._output_of(xp.asarray(samples), frame, n_outputs)
+            of_kept = None
+            if len(kept):
+                of_kept = self._output_of(
+                    xp.asarray(samples[kept]), None if frame is None else frame_rows(frame, kept), n_outputs
+                )
+            shape = (len(samples),) if n_outputs is None else (len(samples), n_outputs)
+            out = xp.full(shape, np.nan, np.float64 if of_kept is None else of_kept.dtype)
+            if of_kept is not None:
+                out[kept] = of_kept
+            return out
+
+    def _output_of(self, X: Array, frame: Any, n_outputs: int | None) -> Array:
+        """Return the model's output for samples."""
+        out = self._predictor(X, n_outputs, frame, self._complex_valued)(self.theta_[None])[0]
+        return complex_values(out) if self._complex_valued else out
+
+    def __sklearn_tags__(self) -> Any:
+        """Return the tags of scikit-learn."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.nan_policy != RAISE
+        return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether there is a result."""
         return hasattr(self, "theta_")
+
+
+class Samples(NamedTuple):
+    """The samples of a fit.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The samples.
+    y : ndarray of shape (n_samples,)
+        The targets.
+    weights : ndarray of shape (n_samples,)
+        Weights above 0.
+    frame : data frame or None
+        The samples as the model gets them; None: as the array.
+    weighted : bool
+        Whether weights were given.
+    known_y : ndarray
+        The targets with those of the samples without a weight.
+    """
+
+    X: FloatArray
+    y: Any
+    weights: FloatArray
+    frame: Any
+    weighted: bool
+    known_y: Any
 
 
 @contextmanager
@@ -255,25 +387,34 @@ def placed(number: int | None) -> Iterator[Any]:
         yield cupy
 
 
-def weighted_samples(sample_weight: Any, *samples: Any) -> tuple[Any, ...]:
-    """Return arrays of samples and their weights, which are ones for None, without samples of the weight 0.
+def checked_weights(sample_weight: Any, n_samples: int, rows: IntArray) -> FloatArray:
+    """Return the weights of samples; those of other rows than these do not count, and are 0.
 
-    A model need not be defined for those: its NaN, times 0, would be a part of the loss.
+    Samples of the weight 0 are left out: a model need not be defined for those, and its NaN, times 0, would be a part
+    of the loss.
     """
-    n_samples = len(samples[0])
-    if sample_weight is None:
-        return *samples, np.ones(n_samples)
-    weights: FloatArray = check_array(
-        on_host(sample_weight), ensure_2d=False, dtype=np.float64, input_name="sample_weight"
-    )
-    if weights.shape != (n_samples,):
-        raise ValueError(f"sample_weight must have shape ({n_samples},), got {weights.shape}")
+    given = np.asarray(on_host(sample_weight))
+    if given.shape != (n_samples,):
+        raise ValueError(f"sample_weight must have shape ({n_samples},), got {given.shape}")
+    weights = np.zeros(n_samples)
+    weights[rows] = check_array(given[rows], ensure_2d=False, dtype=np.float64, input_name="sample_weight")
     if (weights < 0).any() or not weights.any():
         raise ValueError(f"sample_weight must be >= 0, and not zero for all samples, got {shown(sample_weight)}")
     if not weights.max() <= np.finfo(np.float64).max / n_samples:
         raise ValueError(f"sample_weight must have a finite sum: divide by its largest, {weights.max()}")
-    kept = weights > 0
-    return (*samples, weights) if kept.all() else tuple(array[kept] for array in (*samples, weights))
+    return weights
+
+
+def checked_targets(y: Any, X: FloatArray, classes: bool) -> Any:
+    """Return targets that may be missing."""
+    y = column_or_1d(y, warn=True)
+    check_consistent_length(X, y)
+    if classes:
+        return y
+    y = np.asarray(y, np.float64)
+    if np.isinf(y).any():
+        raise ValueError("Input y contains infinity.")
+    return y
 
 
 def on_host(given: Any) -> Any:

@@ -11,8 +11,9 @@ import numpy as np
 from skde.arrays import array_namespace, to_numpy
 from skde.estimators.class_losses import PROBABILITY, LogLoss
 from skde.estimators.fisher_scoring import scored
-from skde.estimators.least_squares_polish import Step, polished
+from skde.estimators.least_squares_polish import Residuals, Step, polished
 from skde.estimators.losses import Loss
+from skde.estimators.parameter_constraints import ParameterConstraints
 from skde.estimators.predictor import LinearModel, Predictor
 from skde.pointwise import one_number
 from skde.typing import Array, FloatArray, IntArray
@@ -39,6 +40,8 @@ class FitTask:
         The parameters that "l1" and "l2" count.
     y, weights : ndarray of shape (n_samples,)
         Targets, and weights with the sum 1.
+    constraints : ParameterConstraints or None, default None
+        Constraints between the parameters.
     """
 
     predictor: Predictor
@@ -49,6 +52,7 @@ class FitTask:
     penalized: IntArray
     y: Array
     weights: Array
+    constraints: ParameterConstraints | None = None
 
     @property
     def smooth(self) -> bool:
@@ -58,6 +62,8 @@ class FitTask:
     @property
     def convex(self) -> bool:
         """Whether one local search is enough."""
+        if self.constraints is not None:
+            return False
         probabilities = isinstance(self.loss, LogLoss) and self.loss.responses.output == PROBABILITY
         return self.smooth and isinstance(self.predictor.model, LinearModel) and not probabilities
 
@@ -96,6 +102,36 @@ class FitTask:
 
     def polished(self, theta: FloatArray, max_steps: int, step: Step) -> FloatArray:
         """Return the end of a local search; step(theta, value) is called in each step, and true ends it."""
+        if self.constraints is None:
+            return self._unconstrained(theta, max_steps, step)
+        # Least squares is more precise than a search along constraints, where they hold by themselves.
+        ends = [theta]
+        if self.loss.smooth:
+            ends.append(polished(self._allowed_residuals(), theta, self.limits, self.real, max_steps, step))
+        if not self.loss.smooth or self.constraints.bind(ends[-1], self.real):
+            ends.append(self.constraints.polished(self.values, ends[-1], self.real, max_steps, step))
+            if self.loss.smooth:
+                ends.append(polished(self._allowed_residuals(), ends[-1], self.limits, self.real, max_steps, step))
+        return min(ends, key=self.value)
+
+    def _allowed_residuals(self) -> Residuals:
+        """Return the function of residuals that has NaN, without a call of the model, where constraints say so."""
+        size = 1
+
+        def residuals(theta: FloatArray) -> FloatArray:
+            nonlocal size
+            assert self.constraints is not None
+            allowed = ~(to_numpy(self.constraints.violations(theta)) > 0)
+            rows = self.residuals(theta[allowed]) if allowed.any() else np.empty((0, size))
+            size = rows.shape[1]
+            found = np.full((len(theta), size), np.nan)
+            found[allowed] = rows
+            return found
+
+        return residuals
+
+    def _unconstrained(self, theta: FloatArray, max_steps: int, step: Step) -> FloatArray:
+        """Return the end of a local search without constraints."""
         if isinstance(self.loss, LogLoss):
             return self._scored(self.loss, theta, max_steps, step)
         return polished(self.residuals, theta, self.limits, self.real, max_steps, step)
@@ -119,5 +155,7 @@ class FitTask:
         return scored(scores, values, targets, weights, ridge, theta, self.limits, self.real, max_steps, step)
 
     def value(self, theta: FloatArray) -> float:
-        """Return the value of one candidate."""
+        """Return the value of one candidate; infinity where the constraints do not allow it."""
+        if self.constraints is not None and not self.constraints.allow(theta):
+            return np.inf
         return float(self.values(theta[None])[0])

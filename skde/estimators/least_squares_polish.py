@@ -48,6 +48,34 @@ def jacobian(residuals: Residuals, theta: FloatArray, limits: FloatArray, free: 
     return np.where(np.isfinite(slopes), slopes, 0.0).T
 
 
+def slopes_along(
+    residuals: Residuals, theta: FloatArray, limits: FloatArray, free: IntArray, ways: FloatArray
+) -> FloatArray:
+    """Return the derivatives of residuals along directions, the columns of `ways`, by differences inside the bounds.
+
+    Parameters
+    ----------
+    residuals, theta, limits, free
+        As in `jacobian`.
+    ways : ndarray of shape (len(free), n)
+        Directions of the free parameters.
+
+    Returns
+    -------
+    slopes : ndarray of shape (m, n)
+    """
+    low, high = limits[free].T
+    step = STEP * np.maximum(abs(theta[free]), LEAST * (high - low))
+    room = np.minimum(step, np.minimum(high - theta[free], theta[free] - low))
+    with np.errstate(divide="ignore"):
+        length = (room[:, None] / abs(ways)).min(axis=0)
+    points = np.tile(theta, (2 * ways.shape[1], 1))
+    points[:, free] += np.concatenate([length * ways, -length * ways], axis=1).T
+    ahead, behind = np.split(residuals(points), 2)
+    slopes: FloatArray = (ahead - behind).T / (2 * length)
+    return slopes
+
+
 def polished(
     residuals: Residuals, theta: FloatArray, limits: FloatArray, free: IntArray, max_steps: int, step: Step
 ) -> FloatArray:

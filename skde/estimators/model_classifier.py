@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from skde.algorithms import Algorithm
 from skde.arrays import to_numpy
-from skde.estimators.base_model import BaseModel, Model, on_host, weighted_samples
+from skde.estimators.base_model import BaseModel, Model
 from skde.estimators.class_losses import LOG_LOSS, OUTPUTS, PROBABILITY, Responses, classification_loss
 from skde.estimators.fit_watch import ModelProgress
 from skde.estimators.losses import Loss
 from skde.estimators.predictor import LINEAR
+from skde.estimators.samples import missing
 from skde.typing import Array
 from skde.validation import check_choice, named_parameters, shown
 
@@ -61,7 +62,7 @@ class ModelClassifier(ClassifierMixin, BaseModel):
         As in `ModelRegressor`.
     standard_errors : {"bootstrap"} or None, default None
         As in `ModelRegressor`; samples are drawn within each class.
-    n_bootstrap, device, n_jobs, callbacks, random_state
+    n_bootstrap, device, n_jobs, callbacks, random_state, constraints, on_error, nan_policy
         As in `ModelRegressor`.
 
     Attributes
@@ -110,6 +111,9 @@ class ModelClassifier(ClassifierMixin, BaseModel):
         n_jobs: int | None = None,
         callbacks: Callable[[ModelProgress], Any] | Sequence[Callable[[ModelProgress], Any]] | None = None,
         random_state: Any = None,
+        constraints: Any = None,
+        on_error: str = "raise",
+        nan_policy: str = "raise",
     ) -> None:
         self.model = model
         self.bounds = bounds
@@ -132,6 +136,9 @@ class ModelClassifier(ClassifierMixin, BaseModel):
         self.n_jobs = n_jobs
         self.callbacks = callbacks
         self.random_state = random_state
+        self.constraints = constraints
+        self.on_error = on_error
+        self.nan_policy = nan_policy
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ModelClassifier:
         """Fit the parameters.
@@ -160,22 +167,25 @@ class ModelClassifier(ClassifierMixin, BaseModel):
         check_choice("response_method", self.response_method, RESPONSES)
         number = self._place(X)
         self._forget()
-        X, y = validate_data(self, on_host(X), on_host(y), dtype=np.float64)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        samples = self._samples(X, y, sample_weight)
+        y = samples.y
+        if missing(samples.known_y).any():
+            raise ValueError("y must have a class for every sample, and has missing ones: take nan_policy='omit'")
+        check_classification_targets(samples.known_y)
+        self.classes_ = np.unique(samples.known_y)
+        codes = np.searchsorted(self.classes_, y)
         if len(self.classes_) < 2:
             raise ValueError(f"y must have at least two classes, got one class: {shown(self.classes_[0])}")
-        X, y, codes, weights = weighted_samples(sample_weight, X, y, codes)
 
         def make_loss(xp: Any, rows: Any, shares: Array) -> Loss:
-            given = None if sample_weight is None else weights[rows]
+            given = samples.weights[rows] if samples.weighted else None
             loss = classification_loss(
                 self.loss,
                 y[rows],
                 xp.asarray(codes[rows]),
                 shares,
                 given,
-                X[rows],
+                samples.X[rows],
                 self._responses,
                 self.classes_,
                 self.response_method,
@@ -185,7 +195,7 @@ class ModelClassifier(ClassifierMixin, BaseModel):
             return loss
 
         try:
-            return self._fit(X, codes, weights, number, self._n_outputs, make_loss)
+            return self._fit(samples, codes, number, self._n_outputs, make_loss)
         except ValueError as error:
             if self.output == PROBABILITY and "NaN" in str(error):
                 error.add_note("with output='probability' the loss is NaN where a value of the model is not in [0, 1]")

@@ -119,7 +119,7 @@ class Search:
         self.watch = watch
         self.polish = plan.polish and task.smooth
         members = task.variables.members
-        squares = plan.separate and task.loss.squared and task.smooth
+        squares = plan.separate and task.constraints is None and task.loss.squared and task.smooth
         eligible = np.flatnonzero([squares and type(one) is Real for one in members])
         self.linear = linear_parameters(self.predictions, task.limits, eligible, seed, lambda: watch.ended)
         constant = {j for j, one in enumerate(members) if isinstance(one, Fixed)}
@@ -180,6 +180,7 @@ class Search:
             tol=TOL,
             vectorized=vectorized,
             device=plan.device,
+            constraints=None if self.task.constraints is None else self.task.constraints.of_searched(self.complete),
             n_jobs=1 if vectorized or plan.n_jobs is None else plan.n_jobs,  # one thread: the model takes the time
             callbacks=self.report if self.watch.callbacks else None,
             random_state=seed,
@@ -238,8 +239,11 @@ def fit_model(task: FitTask, plan: Plan, seeds: Sequence[int], found: Found, wat
             found.count_agreeing(plan.tolerance, rounding_loss(task))
         raise
     if not np.isfinite(found.loss):
+        reason = f", and the first failure is {error}" if (error := task.predictor.first_error) else ""
+        allowed = "" if task.constraints is None else ", or the constraints do not allow them"
         raise ValueError(
-            f"the loss of all {task.predictor.n_evals} candidates is infinite or NaN: check the model and the bounds"
+            f"the loss of all {task.predictor.n_evals} candidates is infinite or NaN{allowed}: check the model and "
+            f"the bounds{reason}"
         )
     watch.finish(found.theta, found.loss)
 
@@ -267,7 +271,8 @@ def run_searches(task: FitTask, plan: Plan, seeds: Sequence[int], found: Found, 
         found.exact = search.exact and not watch.ended
         watch.n_restarts += 1
         watch.report()
-        if found.agreeing >= plan.agreeing or search.exact or watch.ended:
+        nothing = not np.isfinite(found.loss) and len(found.losses) >= plan.agreeing
+        if found.agreeing >= plan.agreeing or search.exact or watch.ended or nothing:
             break
 
 

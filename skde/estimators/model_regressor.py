@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import validate_data
 
 from skde.algorithms import Algorithm
-from skde.estimators.base_model import BaseModel, Model, on_host, weighted_samples
+from skde.estimators.base_model import BaseModel, Model
 from skde.estimators.fit_watch import ModelProgress
 from skde.estimators.losses import Loss
 from skde.estimators.predictor import LINEAR
 from skde.estimators.regression_losses import regression_loss
 from skde.typing import Array
-from skde.validation import check_real, named_parameters
+from skde.validation import check_bool, check_real, named_parameters
 
 
 class ModelRegressor(RegressorMixin, BaseModel):
@@ -87,6 +86,18 @@ class ModelRegressor(RegressorMixin, BaseModel):
         StopIteration, ends the fit, as max_time does.
     random_state : int, RandomState, Generator or None, default None
         Makes the fit repeatable.
+    constraints : LinearConstraint, NonlinearConstraint, a list of these, or None, default None
+        Constraints between the parameters, of `scipy.optimize`, on their vector in the order of the bounds; functions
+        take theta as the model does, with vectorized=True of shape (n_parameters, n). Local searches keep them.
+    on_error : {"raise", "nan"}, default "raise"
+        "nan": a candidate for which the model raises, or returns another shape than that of y, has the loss NaN, which
+        never wins; the first one is a RuntimeWarning.
+    nan_policy : {"raise", "omit", "propagate"}, default "raise"
+        NaN in X or y: an error; samples that are left out, also by `predict`, which returns NaN for them; or values
+        that model and loss receive.
+    absolute_sigma : bool, default False
+        Whether sample_weight is 1 / sigma**2 with known standard deviations sigma of y, as in SciPy's `curve_fit`.
+        False: only their ratios count for standard errors by "jacobian".
 
     Attributes
     ----------
@@ -161,6 +172,10 @@ class ModelRegressor(RegressorMixin, BaseModel):
         n_jobs: int | None = None,
         callbacks: Callable[[ModelProgress], Any] | Sequence[Callable[[ModelProgress], Any]] | None = None,
         random_state: Any = None,
+        constraints: Any = None,
+        on_error: str = "raise",
+        nan_policy: str = "raise",
+        absolute_sigma: bool = False,
     ) -> None:
         self.model = model
         self.bounds = bounds
@@ -184,16 +199,20 @@ class ModelRegressor(RegressorMixin, BaseModel):
         self.n_jobs = n_jobs
         self.callbacks = callbacks
         self.random_state = random_state
+        self.constraints = constraints
+        self.on_error = on_error
+        self.nan_policy = nan_policy
+        self.absolute_sigma = absolute_sigma
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ModelRegressor:
         """Fit the parameters.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), NumPy or CuPy
-            The samples.
+        X : array-like of shape (n_samples, n_features), NumPy or CuPy, or data frame
+            The samples. A data frame stays one for the model.
         y : array-like of shape (n_samples,)
-            The targets.
+            The targets; complex ones count as their real and imaginary parts.
         sample_weight : array-like of shape (n_samples,) or None, default None
             Weights >= 0; samples of the weight 0 are left out. For "chebyshev" all weights above 0 are alike.
 
@@ -210,17 +229,17 @@ class ModelRegressor(RegressorMixin, BaseModel):
         """
         delta = check_real("delta", self.delta, 0, low_open=True)
         quantile = check_real("quantile", self.quantile, 0, 1, low_open=True, high_open=True)
+        check_bool("absolute_sigma", self.absolute_sigma)
         number = self._place(X)
         self._forget()
-        X, y = validate_data(self, on_host(X), on_host(y), dtype=np.float64, y_numeric=True)
-        y = np.asarray(y, np.float64)
-        X, y, weights = weighted_samples(sample_weight, X, y)
+        samples = self._samples(X, y, sample_weight, y_numeric=True)
+        y = samples.y if samples.y.dtype.kind == "c" else np.asarray(samples.y, np.float64)
 
         def make_loss(xp: Any, rows: Any, shares: Array) -> Loss:
-            given = None if sample_weight is None else xp.asarray(weights[rows])
-            return regression_loss(self.loss, xp.asarray(y[rows]), shares, given, X[rows], delta, quantile)
+            given = xp.asarray(samples.weights[rows]) if samples.weighted else None
+            return regression_loss(self.loss, xp.asarray(y[rows]), shares, given, samples.X[rows], delta, quantile)
 
-        return self._fit(X, y, weights, number, None, make_loss)
+        return self._fit(samples, y, number, None, make_loss)
 
     def predict(self, X: Any) -> Array:
         """Return predictions, in the library of X.

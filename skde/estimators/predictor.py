@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from skde.arrays import array_namespace, real_array
+from skde.arrays import array_namespace, is_on_gpu, real_array
+from skde.estimators.samples import is_complex, real_parts
 from skde.estimators.user_functions import call_with_data
 from skde.typing import Array, FloatArray
 
 LINEAR = "linear"
+FAILURES = ON_ERROR_RAISE, ON_ERROR_NAN = "raise", "nan"
 
 
 class Predictor:
@@ -27,21 +30,42 @@ class Predictor:
         Whether the model takes many candidates at once.
     n_outputs : int or None, default None
         Numbers that the model predicts for a sample; None: one, without an axis.
+    given : data frame or None, default None
+        What the model gets as X; None: the array.
+    complex_valued : bool, default False
+        Whether predictions are complex: real parts, and then imaginary parts, are two samples for each row of X.
+    on_error : {"raise", "nan"}, default "raise"
+        Whether a candidate for which the model fails has predictions of NaN.
 
     Attributes
     ----------
     n_evals : int
         The number of candidates so far.
+    first_error : str
+        The first failure of the model for a candidate that has NaN; empty: there was none.
     """
 
     def __init__(
-        self, model: Callable[[Array, Array], Any], X: Array, vectorized: bool, n_outputs: int | None = None
+        self,
+        model: Callable[[Array, Array], Any],
+        X: Array,
+        vectorized: bool,
+        n_outputs: int | None = None,
+        *,
+        given: Any = None,
+        complex_valued: bool = False,
+        on_error: str = ON_ERROR_RAISE,
     ) -> None:
         self.model = model
         self.X = X
+        self.given = X if given is None else given
         self.vectorized = vectorized
-        self.shape = (len(X),) if n_outputs is None else (len(X), n_outputs)
+        self.complex_valued = complex_valued
+        self.on_error = on_error
+        self.returned = (len(X),) if n_outputs is None else (len(X), n_outputs)
+        self.shape = (2 * len(X),) if complex_valued else self.returned
         self.n_evals = 0
+        self.first_error = ""
 
     def __call__(self, theta: Array) -> Array:
         """Return the predictions for candidates of shape (n, n_parameters), of shape (n, n_samples, ...).
@@ -52,12 +76,48 @@ class Predictor:
         xp = array_namespace(self.X)
         theta = xp.array(theta)  # a copy, because a model may change it
         with np.errstate(all="ignore"):
-            if self.vectorized:
-                return self.checked(self.outputs(theta.T[:, :, None]), (len(theta), *self.shape))
-            predictions = xp.empty((len(theta), *self.shape))
-            for k, row in enumerate(theta):
-                predictions[k] = self.checked(self.outputs(row), self.shape)
+            if not self.vectorized:
+                return self.stacked(theta)
+            if self.on_error == ON_ERROR_RAISE:
+                return self.of_candidates(theta)
+            try:
+                return self.of_candidates(theta.copy())
+            except Exception:  # of one candidate at least: which ones is found out
+                return self.stacked(theta)
+
+    def of_candidates(self, theta: Array) -> Array:
+        """Return the predictions of a vectorised model."""
+        return self.checked(self.outputs(theta.T[:, :, None]), len(theta))
+
+    def stacked(self, theta: Array) -> Array:
+        """Return the predictions for one candidate after the other."""
+        xp = array_namespace(self.X)
+        predictions = xp.empty((len(theta), *self.shape))
+        for k, row in enumerate(theta):
+            predictions[k] = self.of_candidate(row)
         return predictions
+
+    def of_candidate(self, row: Array) -> Array:
+        """Return the predictions for one candidate; NaN where the model fails and this is allowed."""
+        try:
+            if self.vectorized:
+                return self.of_candidates(row[None])[0]
+            return self.checked(self.outputs(row), None)
+        except Exception as error:  # whatever the user's code raises
+            if self.on_error == ON_ERROR_RAISE:
+                raise
+            self.note(error)
+            return array_namespace(self.X).full(self.shape, np.nan)
+
+    def note(self, error: Exception) -> None:
+        """Warn of the first failure."""
+        if not self.first_error:
+            self.first_error = repr(error)
+            warnings.warn(
+                f"the model failed: {error!r}; with on_error='nan' the loss of candidates that fail is NaN",
+                RuntimeWarning,
+                stacklevel=2,
+            )
 
     def one(self, theta: FloatArray) -> Array:
         """Return the predictions for one candidate of shape (n_parameters,)."""
@@ -66,14 +126,26 @@ class Predictor:
     def outputs(self, theta: Array) -> Any:
         """Return what the model gives for parameters on the first axis; an index that is missing is explained."""
         try:
-            return call_with_data(self.model, self.X, theta)
+            return call_with_data(self.model, self.given, theta)
         except IndexError as error:
             error.add_note(f"the model was given {len(theta)} parameters, one for each bound, and X of {self.X.shape}")
             raise
 
-    def checked(self, predictions: Any, shape: tuple[int, ...]) -> Array:
-        """Return predictions as an array of float64 of this shape, or refuse them."""
-        array = real_array(predictions, self.X, "the model's predictions")
+    def checked(self, predictions: Any, n: int | None) -> Array:
+        """Return predictions for n candidates, or for one without an axis, as an array of float64, or refuse them."""
+        shape = self.returned if n is None else (n, *self.returned)
+        array = self.real(predictions, shape)
+        return array if array.dtype == np.float64 else array.astype(np.float64)
+
+    def real(self, predictions: Any, shape: tuple[int, ...]) -> Array:
+        """Return predictions as real numbers; complex ones as their parts."""
+        name, xp = "the model's predictions", array_namespace(self.X)
+        if self.complex_valued and is_complex(predictions):
+            predictions = predictions if is_on_gpu(predictions) else np.asarray(predictions)
+            parts = [real_array(getattr(predictions, part), self.X, name) for part in ("real", "imag")]
+            array = parts[0] + 1j * parts[1]
+        else:
+            array = real_array(predictions, self.X, name)
         if array.shape != shape:
             hint = (
                 "theta[j] has the shape (n, 1), and a model of one candidate needs vectorized=False"
@@ -81,7 +153,7 @@ class Predictor:
                 else "theta has the shape (n_parameters,)"
             )
             raise ValueError(f"the model must return predictions of shape {shape}, got {array.shape}; {hint}")
-        return array if array.dtype == np.float64 else array.astype(np.float64)
+        return real_parts(xp.asarray(array)) if self.complex_valued else array
 
 
 class LinearModel:

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from skde.arrays import array_namespace
 from skde.estimators.losses import Loss, ResidualLoss, ScorerLoss, UserLoss, named_scorer
+from skde.estimators.samples import complex_values, explain_complex, real_parts
 from skde.typing import Array, FloatArray
 
 
@@ -121,10 +122,13 @@ def regression_loss(
     delta, quantile : float
         The parameters of "huber" and "quantile".
     """
+    complex_valued = y.dtype.kind == "c"
+    response = complex_values if complex_valued else (lambda row: row)
     if callable(getattr(loss, "residuals", None)):
-        return ResidualLoss(loss.residuals, y, given, lambda row: row)
+        return ResidualLoss(loss.residuals, y, given, response)
     if callable(loss):
-        return UserLoss(loss, y, given, lambda row: row)
+        return UserLoss(loss, y, given, response)
+    y = real_parts(y) if complex_valued else y
     if loss == LARGEST:
         return LargestLoss(y)
     if isinstance(loss, str) and loss in OF_RESIDUALS:
@@ -135,7 +139,10 @@ def regression_loss(
             return rho(residual, number), residual
 
         return MeanLoss(of_samples, weights, loss in SMOOTH, squared=loss == "squared")
-    return ScorerLoss(named_scorer(loss, REGRESSION), X, y, given, PredictedRegressor)
+    scorer = named_scorer(loss, REGRESSION)
+    if complex_valued:
+        raise ValueError(explain_complex(loss))
+    return ScorerLoss(scorer, X, y, given, PredictedRegressor)
 
 
 class PredictedRegressor(RegressorMixin, BaseEstimator):

@@ -10,15 +10,17 @@ import numpy as np
 from skde.arrays import to_numpy
 from skde.estimators.fit_task import FitTask
 from skde.estimators.fit_watch import FitWatch
-from skde.estimators.least_squares_polish import jacobian
+from skde.estimators.least_squares_polish import jacobian, slopes_along
 from skde.estimators.model_fit import Found, Plan, refit
 from skde.typing import FloatArray
 
 AT_BOUND = 1e-10  # of a bound's width
 
 
-def jacobian_covariance(task: FitTask, theta: FloatArray) -> FloatArray:
+def jacobian_covariance(task: FitTask, theta: FloatArray, variance: float | None = None) -> FloatArray:
     """Return the covariance of least squares: the variance of residuals times the inverse of the squared Jacobian.
+
+    Constraints that hold as equalities leave parameters along them only.
 
     Parameters
     ----------
@@ -26,6 +28,8 @@ def jacobian_covariance(task: FitTask, theta: FloatArray) -> FloatArray:
         A task with squared residuals.
     theta : ndarray of shape (n_parameters,)
         The minimum.
+    variance : float or None, default None
+        The variance of the task's residuals, times the sum of their weights, where it is known; None: it is estimated.
 
     Returns
     -------
@@ -37,17 +41,30 @@ def jacobian_covariance(task: FitTask, theta: FloatArray) -> FloatArray:
     real = task.real
     free = real[(theta[real] > (low + width)[real]) & (theta[real] < (high - width)[real])]
     covariance = np.full((len(theta), len(theta)), np.nan)
-    freedom = int(to_numpy(task.weights > 0).sum()) - len(free)
-    if not len(free) or freedom < 1:
+    if not len(free):
         return covariance
-    slopes = jacobian(task.residuals, theta, task.limits, free)
+    ways = None if task.constraints is None else task.constraints.directions(theta, free)
+    n_ways = len(free) if ways is None else ways.shape[1]
+    freedom = int(to_numpy(task.weights > 0).sum()) - n_ways
+    if variance is None and freedom < 1:
+        return covariance
+    if not n_ways:
+        covariance[np.ix_(free, free)] = 0.0
+        return covariance
+    if ways is None:
+        slopes = jacobian(task.residuals, theta, task.limits, free)
+    else:
+        slopes = slopes_along(task.residuals, theta, task.limits, free, ways)
     lengths = np.linalg.norm(slopes, axis=0)
     _, sizes, axes = np.linalg.svd(slopes / np.where(lengths > 0, lengths, 1.0), full_matrices=False)
     if sizes[-1] <= np.finfo(np.float64).eps * max(slopes.shape) * sizes[0]:
         inverse = np.full((len(free), len(free)), np.inf)
     else:
         root = axes.T / sizes / lengths[:, None]
-        inverse = root @ root.T * (task.residuals(theta[None]) ** 2).sum() / freedom
+        if variance is None:
+            variance = (task.residuals(theta[None]) ** 2).sum() / freedom
+        root = root if ways is None else ways @ root
+        inverse = root @ root.T * variance
     covariance[np.ix_(free, free)] = inverse
     return covariance
 

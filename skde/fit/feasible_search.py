@@ -121,7 +121,7 @@ class FeasibleSearch(LocalSearch):
             trial = np.clip(point + step, 0.0, 1.0)
             step, change = trial - point, self._at(trial) - row
             # C. G. Broyden, 1965: derivatives that explain the change.
-            jacobian = jacobian + np.outer(change - jacobian @ step, step) / max(step @ step, LEAST_SQUARE)
+            jacobian = jacobian + np.outer(change - jacobian @ step, step) / max(float(step @ step), LEAST_SQUARE)
             point, row, least = trial, row + change, violation
         self._lifted = u.tobytes(), point
         return point
