@@ -287,7 +287,7 @@ class Minimizer(BaseSolver):
         device: str | Sequence[str] = "auto",
         execution: str = "auto",
         dtype: str = "float64",
-        vectorized: bool = True,
+        vectorized: bool | str = "auto",
         n_jobs: int | None = None,
         polish: bool | str | None = None,
         callbacks: Callback | Sequence[Callback] | None = None,
@@ -328,7 +328,7 @@ class Minimizer(BaseSolver):
 
     # -- fit and resume ------------------------------------------------------------------------------------------------
 
-    def fit(self, objective: Any, *, dim: int | None = None, bounds: Any = None, x0: Any = None) -> Minimizer:
+    def fit(self, objective: Any, bounds: Any = None, *, dim: int | None = None, x0: Any = None) -> Minimizer:
         """Minimise.
 
         Parameters
@@ -423,7 +423,8 @@ class Minimizer(BaseSolver):
                 self, getattr(self, "_source", {}), self._space, runner.rules
             )
         else:
-            resolved = given_objective(self, self._library, objective, len(self._space), self._space)
+            takes = getattr(self, "_source", {}).get("takes") if getattr(self, "_objective", None) is None else None
+            resolved = given_objective(self, self._library, objective, len(self._space), self._space, takes)
             check_rules(runner.rules, resolved.rules)
         check_parameters(self)
         check_polishable(self.polish, resolved)
@@ -507,7 +508,7 @@ class Minimizer(BaseSolver):
         self._begin_record(runner)
         runner.rules = objective.rules
         runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
-        objective.probe(runner.engine, runner.batch.spec.dtype)
+        objective.probe(runner.engine, runner.batch.spec.dtype, self.verbose)
         check_eval_time(self, objective)
         return objective, rules, execution
 

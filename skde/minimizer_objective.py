@@ -7,10 +7,11 @@ from typing import Any
 from skde.fit.continuation import check_rules
 from skde.fit.polish import check_polish
 from skde.fit.run_results import Rules
+from skde.forms import AUTO
 from skde.minimizer_spec import Parameters, check_parameters, row_jobs
 from skde.objectives.caller_library import CallerLibrary, on_host
 from skde.objectives.device import DeviceObjective
-from skde.objectives.objective import Objective, as_objective, ask_tell_objective, search_box
+from skde.objectives.objective import ROWS, Objective, as_objective, ask_tell_objective, search_box
 from skde.problems import Problem, get_problem
 from skde.problems.constraints import ConstrainedProblem
 from skde.typing import FloatArray
@@ -18,15 +19,26 @@ from skde.variables import Variables
 
 
 def given_objective(
-    parameters: Parameters, library: CallerLibrary | None, objective: Any, dim: int | None, bounds: Any
+    parameters: Parameters,
+    library: CallerLibrary | None,
+    objective: Any,
+    dim: int | None,
+    bounds: Any,
+    takes: str | None = None,
 ) -> Objective:
-    """Return the objective for the arguments of `fit`; a Python function takes the arrays of the caller's library."""
+    """Return the objective for the arguments of `fit`; a Python function takes the arrays of the caller's library.
+
+    `takes` is the form that a saved fit found, of a function that is given again.
+    """
+    vectorized = parameters.vectorized
+    if vectorized == AUTO and takes is not None:
+        vectorized = takes == ROWS
     plain = callable(objective) and not isinstance(objective, Problem | ConstrainedProblem | DeviceObjective)
     return as_objective(
         library.wrapped(objective) if library is not None and plain else objective,
         dim,
         bounds,
-        vectorized=parameters.vectorized,
+        vectorized=vectorized,
         n_jobs=row_jobs(parameters),
         constraints=parameters.constraints,
         feasibility_tol=parameters.feasibility_tol,

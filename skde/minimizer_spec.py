@@ -28,6 +28,7 @@ from skde.engines import (
 from skde.engines.spec_builder import build_spec
 from skde.fit.local_search import QUASI_NEWTON, SIMPLEX
 from skde.fit.polish import check_polish, default_evals, reserved_evals
+from skde.forms import check_form
 from skde.islands import Archipelago, Migration
 from skde.objectives.caller_library import CallerLibrary
 from skde.objectives.feasibility import LARGEST
@@ -79,7 +80,7 @@ class Parameters(Protocol):
     device: str | Sequence[str]
     execution: str
     dtype: str
-    vectorized: bool
+    vectorized: bool | str
     n_jobs: int | None
     polish: bool | str | None
     verbose: int
@@ -103,7 +104,7 @@ def check_parameters(parameters: Parameters) -> None:
     refuse_iterator("bounds", parameters.bounds)
     check_choice("execution", parameters.execution, EXECUTIONS)
     check_dtype(parameters.dtype)
-    check_bool("vectorized", parameters.vectorized)
+    vectorized = check_form("vectorized", parameters.vectorized)
     check_bool("warm_start", parameters.warm_start)
     check_polish(parameters.polish)
     check_verbose(parameters.verbose)
@@ -112,7 +113,7 @@ def check_parameters(parameters: Parameters) -> None:
     check_int("final_evals", parameters.final_evals, 0, LARGEST_FINAL)
     if parameters.max_eval_time is not None:
         check_eval_processes(parameters)
-    if check_choice("on_error", parameters.on_error, ON_ERROR) == "nan" and parameters.vectorized:
+    if check_choice("on_error", parameters.on_error, ON_ERROR) == "nan" and vectorized is True:
         raise ValueError(
             "on_error='nan' needs vectorized=False: an exception of f(X) does not say which rows failed; let f return "
             "NaN for these, or take one point"

@@ -140,10 +140,10 @@ class NanOnError:
         self.first_error = ""
         self.warned = False
 
-    def __call__(self, *points: FloatArray) -> Any:
-        """Return the function's value at a point or at a pair."""
+    def __call__(self, *points: Any, **named: Any) -> Any:
+        """Return the function's value at a point or at a pair, or at the values of named variables."""
         try:
-            return self.function(*points)
+            return self.function(*points, **named)
         except Exception as error:  # whatever the user's code raises
             self.first_error = self.first_error or repr(error)
             return math.nan

@@ -268,7 +268,10 @@ def check_bounds(bounds: Any, dim: int | None = None) -> FloatArray:
     if box.shape == (2,) and dim is not None:
         box = box[None, :]
     if box.ndim != 2 or box.shape[1] != 2 or len(box) == 0:
-        raise ValueError(f"bounds must have shape (dim, 2), one pair (low, high) a variable; got shape {box.shape}")
+        hint = f" of {shown(bounds)}; the number of variables is named: dim={shown(bounds)}" if box.ndim == 0 else ""
+        raise ValueError(
+            f"bounds must have shape (dim, 2), one pair (low, high) a variable; got shape {box.shape}{hint}"
+        )
     if dim is not None and len(box) == 1 and dim > 1:
         check_memory(f"dim={dim}", LEAST_BYTES * dim, "take fewer variables")
         box = np.repeat(box, dim, axis=0)

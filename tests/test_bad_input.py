@@ -140,7 +140,7 @@ def test_algorithms(algorithm: Any, error: type[Exception], message: str) -> Non
         ({"execution": "run"}, ValueError, r"execution='run' needs a compiled objective"),
         ({"execution": "graph"}, ValueError, r"execution='graph' needs a GPU"),
         ({"callbacks": 3}, TypeError, r"callbacks must be callables, got 3"),
-        ({"vectorized": "False"}, TypeError, r"vectorized must be True or False, got 'False' \(str\)"),
+        ({"vectorized": "False"}, TypeError, r"vectorized must be 'auto', True or False, got 'False' \(str\)"),
         ({"warm_start": 1}, TypeError, r"warm_start must be True or False, got 1 \(int\)"),
         ({"verbose": "False"}, TypeError, r"verbose must be an integer >= 0, got 'False'"),
         ({"feasibility_tol": -1}, ValueError, r"feasibility_tol must be a number in \[0, inf\], got -1"),
@@ -216,7 +216,6 @@ def test_parameters_that_are_none() -> None:
     ("objective", "error", "message"),
     [
         (lambda X: X, ValueError, r"must have shape \(5,\).*got shape \(5, 3\)"),
-        (lambda X: 1.0, ValueError, r"got shape \(\).*vectorized=False"),
         (lambda X: f(X)[:50], ValueError, r"got shape \(50,\)"),
         (lambda X: f(X)[None], ValueError, r"must have shape \(5,\).*got shape \(1, 5\)"),
         (lambda X: [], ValueError, r"got shape \(0,\)"),
@@ -232,6 +231,11 @@ def test_parameters_that_are_none() -> None:
 def test_objectives(objective: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         fit(objective)
+
+
+def test_an_objective_of_one_point_that_is_said_to_take_arrays() -> None:
+    with pytest.raises(ValueError, match=r"got shape \(\).*vectorized=False"):
+        fit(lambda X: 1.0, vectorized=True)
 
 
 def test_objectives_of_one_point() -> None:

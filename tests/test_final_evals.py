@@ -255,7 +255,7 @@ def test_other_errors_are_raised_all_the_same() -> None:
     options = {"vectorized": False, "final_evals": 0, "on_error": "nan"}
     with pytest.raises(TypeError, match="the objective must return one real number"):
         make(**options).fit(lambda x: "a", bounds=BOX)
-    with pytest.raises(ValueError, match="on_error='nan' needs vectorized=False"):
+    with pytest.raises(ValueError, match="on_error='nan' is for a function of one point, and the obj"):
         make(on_error="nan").fit(Noisy(), bounds=BOX)
     with pytest.raises(ValueError, match="on_error='nan' is for a Python function of one point"):
         make(**options).fit("sphere", dim=3)

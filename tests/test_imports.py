@@ -24,6 +24,7 @@ FLOORS = [
     {"skde.memory", "skde.files", "skde.interrupts", "skde.arrays", "skde.point_workers"},
     {"skde.validation"},
     {"skde.random_state", "skde.serialization", "skde.islands", "skde.pointwise", "skde.variables"},
+    {"skde.forms", "skde.named_point"},
     {"skde.algorithms"},
     {"skde.stopping"},
     {"skde.engines"},

@@ -328,7 +328,7 @@ def test_a_fit_is_pickled_with_its_variables() -> None:
 
 def test_functions_of_one_point_and_results_in_the_form_of_scipy() -> None:
     result = minimize(
-        lambda x: abs(x[0] - 3), {"n": Integer(0, 9)}, vectorized=False, max_iter=20, random_state=0, device="cpu"
+        lambda x: abs(x["n"] - 3), {"n": Integer(0, 9)}, vectorized=False, max_iter=20, random_state=0, device="cpu"
     )
     assert result.params == {"n": 3}
     assert result.x.tolist() == [3.0]

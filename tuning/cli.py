@@ -48,7 +48,7 @@ HELD_OUT = 20  # steps of a report, after a tuning that was not interrupted
 
 EXAMPLES = """examples:
   skde tune de mymodule:loss --bounds "-5,5; 0,1; 0,1" --max-experiments 300 --evals-limit 5000
-  skde tune jade mymodule:loss_of_one_point --scalar --bounds -5 5 --dim 8 --max-experiments 300 --evals-limit 2000
+  skde tune jade mymodule:loss_of_one_point --bounds -5 5 --dim 8 --max-experiments 300 --evals-limit 2000
   skde tune de --suite nashed2012 --dim 10 --max-experiments 600 --evals-limit 20000
   skde tune pso --suite nashed2012 --functions f0,f9,f12 --time-limit 1 --storage pso.log
   skde tune pso --suite nashed2012 --functions f0,f9,f12 --time-limit 1 --storage pso.log --resume
@@ -100,7 +100,11 @@ def add_tune(commands: Any) -> None:
     add("objectives", nargs="*", metavar="FUNCTION", help="problems' names (see skde problems), or MODULE:FUNCTION")
     add("--bounds", type=bounds, metavar="LOW HIGH", help='the box; or one pair a variable: "LOW,HIGH; LOW,HIGH; ..."')
     add("--var", type=variable, action="append", metavar="NAME:KIND:...", help=VARIABLE_HELP)
-    add("--scalar", action="store_true", help="your function takes one point, not an array of points")
+    add(
+        "--scalar",
+        action="store_true",
+        help="your function takes one point, not an array of points (default: found out)",
+    )
     add("--suite", metavar="NAME", help="nashed2012, qin2012, wang2012, or cec2017 (needs minionpy), without FUNCTION")
     add("--functions", type=names, metavar="NAME,...", help="of the suite (default: all)")
     add("--dim", type=integer, help="variables (suites and problems' names: 30)")
@@ -224,7 +228,7 @@ def make_tuner(options: Any, **more: Any) -> tuple[Any, Algorithm]:
     tuner = RacingTuner(
         None,
         find_instances(options),
-        vectorized=not options.scalar,
+        vectorized=False if options.scalar else "auto",
         **given_parameters(options, PARAMETERS, OPTIONS),
         **more,
     )
@@ -246,7 +250,7 @@ def own_instance(options: Any, name: str) -> Any:
     """Return a problem of this name, or MODULE:FUNCTION with its bounds."""
     box = find_variables(options) if options.var else options.bounds
     dim = len(box) if options.var and options.dim is None else options.dim
-    objective = find_objective(name, dim, options.scalar)
+    objective = find_objective(name, dim)
     if isinstance(objective, Problem | ConstrainedProblem):
         refuse(options, ("bounds", "var"), f"is for MODULE:FUNCTION; {name!r} has bounds")
         return objective

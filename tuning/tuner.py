@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 
 from skde.algorithms import ALGORITHMS, Algorithm
 from skde.engines import check_device
+from skde.forms import check_form
 from skde.random_state import run_seeds
 from skde.tuning.default_spaces import space_of
 from skde.tuning.held_out import HeldOutCosts, held_out_costs
@@ -86,8 +87,9 @@ class RacingTuner(TunerResults, BaseEstimator):
     device : {"auto", "cpu", "cuda", "cuda:N"}, default "auto"
         Where algorithms of skde run. The configurations of a step are runs of one batch; on the CPU with a limit of
         seconds, as many as there are threads.
-    vectorized : bool, default True
-        Whether Python functions that are instances of an algorithm take arrays of points, or one point.
+    vectorized : {"auto"} or bool, default "auto"
+        Whether Python functions that are instances of an algorithm take arrays of points, or one point; "auto": a fit
+        finds it out.
     deterministic : bool, default False
         Whether costs do not depend on the seed: then there is one step for each instance, and a race ends after the
         last one.
@@ -164,7 +166,7 @@ class RacingTuner(TunerResults, BaseEstimator):
         study_name: str = STUDY,
         n_jobs: int | None = 1,
         device: str = "auto",
-        vectorized: bool = True,
+        vectorized: bool | str = "auto",
         deterministic: bool = False,
         random_state: Any = None,
         callback: Callable[[RacingTuner], Any] | None = None,
@@ -340,7 +342,7 @@ class RacingTuner(TunerResults, BaseEstimator):
             raise TypeError(f"callback must be None or callable, got {self.callback!r}")
 
     def _as_target(self, target: Any, n_jobs: int | None) -> Target:
-        return as_target(target, self._limits(), n_jobs, self.device, check_bool("vectorized", self.vectorized))
+        return as_target(target, self._limits(), n_jobs, self.device, check_form("vectorized", self.vectorized))
 
     def _limits(self) -> Limits:
         seconds, evals = self.run_time_limit, self.run_evals_limit

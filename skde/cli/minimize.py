@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib.util import find_spec
+from inspect import Signature, signature
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from skde import __version__
 from skde.algorithms import ALGORITHMS, Algorithm, describe, get_algorithm
@@ -48,15 +51,15 @@ EXAMPLES = """examples:
   skde minimize janssen2024/F8 --dim 50 --algorithm de --max-iter 1000 --execution serial
   skde minimize mymodule:loss --bounds "-5,5; 0,1; 0,1" --max-time 10
   skde minimize mymodule:cost --var n:int:1:20 --var rate:log:1e-5:1 --var kind:cat:ring,star
-  skde minimize mymodule:loss_of_one_point --scalar --dim 8 --bounds -5 5 --n-jobs 4 --json
+  skde minimize mymodule:loss_of_one_point --dim 8 --bounds -5 5 --n-jobs 4 --json
 """
 PARAMETERS = (
     *("max_iter", "max_evals", "max_time", "target", "tol", "n_runs", "dtype", "n_jobs", "random_state"),
     *("final_evals", "on_error", "max_eval_time", "recorder"),
 )
 VARIABLE_HELP = (
-    f"a typed variable, one option for each, instead of --bounds: {VARIABLE_FORMS} (a function gets the number of the "
-    "text, from 0)"
+    f"a typed variable, one option for each, instead of --bounds: {VARIABLE_FORMS} (a function of one point gets the "
+    "values by name; one of arrays of points gets the number of a text, from 0)"
 )
 EXECUTION_HELP = f"how generations run, with the same result: {', '.join(EXECUTIONS)} (default: auto)"
 NO_POLISH = "none"
@@ -85,16 +88,20 @@ def add_minimize(commands: Any) -> None:
     add("--max-iter", type=integer, help="generations after the initial population")
     add("--max-evals", type=integer, help="evaluations of one run (default, without other limits: 10000 a variable)")
     add("--tol", type=number, help="a run ends when its population's values are this close, relatively")
-    add_fit_options(add, "float64 or float32", "threads; with --scalar also processes")
+    add_fit_options(add, "float64 or float32", "threads; for a function of one point also processes")
     add("--execution", default="auto", metavar="MODEL", help=EXECUTION_HELP)
-    add("--scalar", action="store_true", help="your function takes one point, not an array of points")
+    add(
+        "--scalar",
+        action="store_true",
+        help="your function takes one point, not an array of points (default: found out)",
+    )
     add("--polish", nargs="?", const=True, metavar="METHOD", help=POLISH_HELP)
     add("--final-evals", type=integer, help="evaluations at the end that choose x and estimate f of a noisy function")
-    add("--on-error", metavar="raise|nan", help="with --scalar: nan makes an exception of your function the value NaN")
+    add("--on-error", metavar="raise|nan", help="nan makes an exception of your function of one point the value NaN")
     add(
         "--max-eval-time",
         type=number,
-        help="with --scalar and --n-jobs: seconds for one evaluation, or its value is NaN",
+        help="with --n-jobs: seconds for one evaluation of a function of one point, or its value is NaN",
     )
     add("--record", metavar="FILE", help="append all points with their values: lines of JSON, or of CSV (FILE.csv)")
     add("--plot", type=Path, metavar="FILE", help="plot the best value against evaluations (needs matplotlib)")
@@ -107,7 +114,7 @@ def minimize(options: Any) -> int:
     algorithm = find_algorithm(options.algorithm, dict(options.set))
     box = find_variables(options) if options.var else options.bounds
     dim = len(box) if options.var and options.dim is None else options.dim
-    objective = find_objective(options.objective, dim, options.scalar)
+    objective = find_objective(options.objective, dim)
     if not isinstance(objective, Problem | ConstrainedProblem):
         check_box(options, box)
     device, reason = find_fit_device(options, is_python(objective))
@@ -115,7 +122,7 @@ def minimize(options: Any) -> int:
         algorithm,
         device=device,
         execution=options.execution,
-        vectorized=not options.scalar,
+        vectorized=False if options.scalar else "auto",
         polish=False if options.polish == NO_POLISH else options.polish,
         verbose=int(shows_progress(options)),
         **given_parameters(options, PARAMETERS, OPTIONS),
@@ -161,26 +168,41 @@ class UserFunction:
         Its name in messages, MODULE:FUNCTION.
     function : callable
         The function.
-    scalar : bool
-        Whether it takes one point.
     """
 
-    def __init__(self, name: str, function: Callable[[Any], Any], scalar: bool) -> None:
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
         self.name = name
         self.function = function
-        self.scalar = scalar
+        self.__signature__ = signature_of(function)
 
-    def __call__(self, X: Any) -> Any:
+    def __call__(self, *given: Any, **named: Any) -> Any:
         """Return the function's values."""
         try:
-            return self.function(X)
+            return self.function(*given, **named)
         except Exception as error:
-            given = "a point, an array" if self.scalar else "an array of points; for a function of one point: --scalar"
-            hint = f"; it was given {given}" if isinstance(error, TypeError | ValueError) else ""
+            hint = f"; it was given {description_of(given, named)}" if isinstance(error, TypeError | ValueError) else ""
             raise InputError(f"{self.name} raised {error_line(error)}{hint}") from error
 
 
-def find_objective(text: str, dim: int | None, scalar: bool = False) -> Any:
+def signature_of(function: Callable[..., Any]) -> Signature | None:
+    """Return the signature of a function; None where it is not known."""
+    try:
+        return signature(function)
+    except (TypeError, ValueError):
+        return None
+
+
+def description_of(given: tuple[Any, ...], named: dict[str, Any]) -> str:
+    """Return what a function was called with."""
+    if named:
+        return f"the values of {', '.join(named)} as keywords"
+    (point,) = given
+    if not isinstance(point, np.ndarray):
+        return f"a {type(point).__name__}"
+    return f"an array of points, of shape {point.shape}" if point.ndim > 1 else f"a point, an array of {point.size}"
+
+
+def find_objective(text: str, dim: int | None) -> Any:
     """Return the problem of that name, or import MODULE:FUNCTION, also from the current directory."""
     module_name, colon, path = text.partition(":")
     if not colon:
@@ -200,7 +222,7 @@ def find_objective(text: str, dim: int | None, scalar: bool = False) -> Any:
         raise InputError(
             f"{text!r} must be a function, a Problem, a ConstrainedProblem or a DeviceObjective, got {owner!r}"
         )
-    return UserFunction(text, owner, scalar)
+    return UserFunction(text, owner)
 
 
 def is_python(objective: Any) -> bool:

@@ -93,9 +93,9 @@ class CpuEngine:
     def use_own_stream(self) -> None:
         """Do nothing: threads on the CPU are independent."""
 
-    def apply(self, work: Callable[[Any], None]) -> None:
-        """Call work(numpy)."""
-        work(self.xp)
+    def apply(self, work: Callable[[Any], Any]) -> Any:
+        """Return work(numpy)."""
+        return work(self.xp)
 
     def check_memory(self, spec: Spec, n_runs: int) -> None:
         """Refuse a batch of n_runs runs like those of a spec when there is no memory for it."""

@@ -107,10 +107,10 @@ class CudaEngine:
         self.xp.cuda.runtime.setDevice(self.device)
         self.xp.cuda.Stream(non_blocking=True).use()
 
-    def apply(self, work: Callable[[Any], None]) -> None:
-        """Call work(cupy), on this GPU."""
+    def apply(self, work: Callable[[Any], Any]) -> Any:
+        """Return work(cupy), called on this GPU."""
         with self.device_context:
-            work(self.xp)
+            return work(self.xp)
 
     def check_memory(self, spec: Spec, n_runs: int) -> None:
         """Refuse a batch of n_runs runs like those of a spec when the GPU has no memory for it."""

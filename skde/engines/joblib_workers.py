@@ -39,11 +39,12 @@ class JoblibEngine(CpuEngine):
         self.device, self.workers = device, n_jobs
         self.name = f"joblib, {device}"
 
-    def apply(self, work: Callable[[Any], None]) -> None:
-        """Call work(xp) in one worker, with the array library of its device."""
+    def apply(self, work: Callable[[Any], Any]) -> Any:
+        """Return work(xp), called in one worker with the array library of its device."""
         import joblib
 
-        joblib.Parallel(n_jobs=self.workers)([joblib.delayed(apply_on)(self.device, work)])
+        (answer,) = joblib.Parallel(n_jobs=self.workers)([joblib.delayed(apply_on)(self.device, work)])
+        return answer
 
     @contextmanager
     def share(self, batch: Batch, objective: ObjectiveLike, execution: str) -> Iterator[None]:
@@ -85,9 +86,9 @@ class JoblibEngine(CpuEngine):
             batch.restore(join(parts))
 
 
-def apply_on(device: str, work: Callable[[Any], None]) -> None:
-    """Call work(xp) on a device, in a worker."""
-    choose_device(device, 1)[0].apply(work)
+def apply_on(device: str, work: Callable[[Any], Any]) -> Any:
+    """Return work(xp), called on a device, in a worker."""
+    return choose_device(device, 1)[0].apply(work)
 
 
 def advance_state(

@@ -171,9 +171,9 @@ class MultiDeviceEngine:
         context: AbstractContextManager[Any] = self.engines[0].device_context
         return context
 
-    def apply(self, work: Callable[[Any], None]) -> None:
-        """Call work(xp) on the first device."""
-        self.engines[0].apply(work)
+    def apply(self, work: Callable[[Any], Any]) -> Any:
+        """Return work(xp), called on the first device."""
+        return self.engines[0].apply(work)
 
     def check_memory(self, spec: Spec, n_runs: int) -> None:
         """Refuse a batch of n_runs runs like those of a spec when there is no memory for it."""

@@ -47,8 +47,8 @@ class Engine(Protocol):
     def chunk_seconds(self) -> float:
         """Seconds that one call of `run` should take: time limits, callbacks and Ctrl-C wait for its end."""
 
-    def apply(self, work: Callable[[Any], None]) -> None:
-        """Call work(xp) on the device, or in the worker, that evaluates Python functions; xp is the array library."""
+    def apply(self, work: Callable[[Any], Any]) -> Any:
+        """Return work(xp), called on the device or in the worker that evaluates Python functions; xp is its library."""
 
     def check_memory(self, spec: Spec, n_runs: int) -> None:
         """Refuse a batch of n_runs runs like those of a spec when there is no memory for it."""

@@ -18,7 +18,7 @@ from skde.estimators.fit_watch import FitWatch
 from skde.estimators.linear_parameters import LinearSolver, linear_parameters
 from skde.minimizer import Minimizer
 from skde.typing import Array, FloatArray
-from skde.variables import Fixed, Real, Variables
+from skde.variables import Fixed, Real, Variables, nameless
 
 EVALS_PER_PARAMETER = 3000  # of one search
 REFIT_EVALS = 300  # of one parameter, for samples of a bootstrap
@@ -139,7 +139,7 @@ class Search:
         variables = self.task.variables
         if all(type(one) is Real for one in variables.members):
             return self.task.limits[self.searched]
-        return Variables({variables.names[j]: variables.members[j] for j in self.searched})
+        return Variables([nameless(variables.members[j]) for j in self.searched])  # the model gets arrays
 
     def complete(self, searched: Array) -> Array:
         """Return candidates from the values of the parameters that are searched, of shape (n, ...)."""

@@ -92,9 +92,9 @@ class CoevolutionEngine:
         """A context in which the array library works on the device."""
         return self.engine.device_context
 
-    def apply(self, work: Callable[[Any], None]) -> None:
-        """Call work(xp) on the device."""
-        self.engine.apply(work)
+    def apply(self, work: Callable[[Any], Any]) -> Any:
+        """Return work(xp), called on the device."""
+        return self.engine.apply(work)
 
     def batch(self, spec: CoevolutionSpec) -> Coevolution:
         """Allocate a co-evolution."""

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from skde.arrays import array_namespace, contiguous, real_array
+from skde.arrays import array_namespace, contiguous, real_array, to_numpy
 from skde.engines import Engine, Game, decode, matrix
+from skde.forms import AUTO, Form, find_rows
 from skde.objectives.feasibility import FeasibilityRules, Outcome
-from skde.objectives.objective import user_functions
-from skde.objectives.probe import probe
+from skde.objectives.objective import POINT, ROWS, user_functions
+from skde.objectives.probe import probe, probe_form, sample, sizes
 from skde.pointwise import NanOnError, RowByRow, one_number
 from skde.problems import MinMaxProblem, Problem, get_problem
 from skde.problems.constraints import ConstrainedProblem
@@ -38,7 +39,7 @@ class MinMaxObjective:
         The bounds; box_y is None for the multipliers of a Lagrangian.
     game : Game or None
         The compiled game of the values.
-    function : callable or None
+    matrix : callable or None
         f(X, Y) -> (n, m) on NumPy or CuPy arrays, where there is no compiled game.
     problem : ConstrainedProblem or None
         The problem of a Lagrangian.
@@ -48,6 +49,10 @@ class MinMaxObjective:
         The entry of a file from which a loaded solver gets the function.
     variables_x, variables_y : Variables or None
         Typed variables, of which the boxes are the boxes. Game, function and problem take their values.
+    of_pair : PairByPair or None
+        The Python function as one of one pair.
+    form : Form or None
+        Whether the function takes arrays; None: it does.
     """
 
     def __init__(
@@ -55,36 +60,70 @@ class MinMaxObjective:
         box_x: FloatArray,
         box_y: FloatArray | None,
         game: Game | None = None,
-        function: Callable[[Array, Array], Any] | None = None,
+        matrix: Callable[[Array, Array], Any] | None = None,
         problem: ConstrainedProblem | None = None,
         rules: IncumbentRules | None = None,
         source: dict[str, Any] | None = None,
         variables_x: Variables | None = None,
         variables_y: Variables | None = None,
+        of_pair: PairByPair | None = None,
+        form: Form | None = None,
     ) -> None:
         self.box_x, self.box_y = box_x, box_y
         self.variables_x, self.variables_y = variables_x, variables_y
         self.game = game
-        self.function = function
+        self.matrix, self.of_pair, self.form = matrix, of_pair, form or Form(True)
         self.problem = problem
         self.rules = rules
-        self.source = source or {}
+        self._source = source or {}
         self._probed = False
 
-    def probe(self, engine: Engine, dtype: np.dtype[Any]) -> None:
-        """Probe Python functions of whole populations with a few points, once; see skde/objectives/probe.py."""
-        if self._probed or self.game is not None or isinstance(self.function, PairByPair):
+    def probe(self, engine: Engine, dtype: np.dtype[Any], verbose: int = 0) -> None:
+        """Probe Python functions by a few calls, once, and find their forms; see skde/objectives/probe.py."""
+        if self._probed or self.game is not None:
             return
         if self.rules is not None:
-            for given in user_functions(self.rules):
-                function, name, feasible = given.after(self._at_values_x)
-                engine.apply(partial(probe, function, name, [self.box_x], dtype, feasible=feasible))
-        elif self.box_y is not None:
-            function = partial(self._at_values, self.values)
+            for user in user_functions(self.rules):
+                probe_form(user, self._at_values_x, self.box_x, engine, dtype, verbose)
+        elif self.box_y is not None and self.form.rows is None:
+            self.form.rows = engine.apply(partial(self._find_form, dtype))
+            if verbose:
+                takes = "arrays of points" if self.form.rows else "one pair of points"
+                print(f"skde: pairwise='auto' found that the function takes {takes}")
+        elif self.box_y is not None and self.form.rows:
+            function = partial(self._at_values, self._matrix_values)
             engine.apply(partial(probe, function, "the function", [self.box_x, self.box_y], dtype))
         self._probed = True
 
-    def _at_values(self, function: Callable[..., Array], X: Array, Y: Array | None = None) -> Array:
+    def _find_form(self, dtype: np.dtype[Any], xp: Any) -> bool:
+        """Return whether the function takes arrays of points."""
+        assert self.box_y is not None
+        assert self.of_pair is not None
+        boxes = [self.box_x, self.box_y]
+        given = [xp.array(sample(box, n, dtype)) for box, n in zip(boxes, sizes(boxes), strict=True)]
+        sides = self._at_values(lambda X, Y: (to_numpy(X), to_numpy(Y)), *given)
+        function = partial(self._at_values, self._matrix_values)
+        shape = " and ".join(str(side.shape) for side in sides)
+
+        def call_rows() -> None:
+            probe(function, "the function", boxes, dtype, xp, hint=False)
+
+        return find_rows(call_rows, self.of_pair, sides, "the function", shape)
+
+    @property
+    def function(self) -> Callable[[Array, Array], Any] | None:
+        """The Python function of arrays: a `PairByPair` where the user's is known to take one pair."""
+        return self.of_pair if self.form.rows is False else self.matrix
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """The entry of a file from which a loaded solver gets the function."""
+        form = self.form if self.problem is None else self.problem.form
+        if self.game is not None or form.rows is None or (self.matrix is None and self.problem is None):
+            return self._source
+        return {**self._source, "takes": ROWS if form.rows else POINT}
+
+    def _at_values(self, function: Callable[..., Any], X: Array, Y: Array | None = None) -> Any:
         """Return a function at the values of the variables at points of the boxes."""
         sides = (X, self.variables_x), (Y, self.variables_y)
         points = [side if variables is None else decode(variables, side) for side, variables in sides]
@@ -126,7 +165,14 @@ class MinMaxObjective:
             return matrix(self.game, X, Y)
         if self.function is None:
             raise RuntimeError("there is no function: its values are told")
-        return self.checked(self.function(X.copy(), Y.copy()), X, Y)  # it may write to its arguments
+        if self.form.rows is False:
+            return self.checked(self.function(X, Y), X, Y)
+        return self._matrix_values(X, Y)
+
+    def _matrix_values(self, X: Array, Y: Array) -> Array:
+        """Return the values by one call of a function of arrays."""
+        assert self.matrix is not None
+        return self.checked(self.matrix(X.copy(), Y.copy()), X, Y)  # it may write to its arguments
 
     def checked(self, given: Any, X: Array, Y: Array) -> Array:
         """Return the function's return value as an (n, m) array of numbers, or refuse it."""
@@ -156,28 +202,44 @@ class PairByPair:
         With "nan", the value of a pair for which the function raises an exception is NaN.
     """
 
-    def __init__(self, function: Callable[[FloatArray, FloatArray], Any], n_jobs: int | None, on_error: str) -> None:
+    def __init__(
+        self,
+        function: Callable[[Any, Any], Any],
+        n_jobs: int | None,
+        on_error: str,
+        variables_x: Variables | None = None,
+        variables_y: Variables | None = None,
+    ) -> None:
         self.failing = NanOnError(function) if on_error == "nan" else None
-        self.function = self.failing or function
+        self.user = self.failing or function
         self.n_jobs = n_jobs
+        self.variables = variables_x, variables_y
+
+    def function(self, x: FloatArray, y: FloatArray) -> Any:
+        """Return the function's value at a pair; points of named variables become dicts."""
+        sides = zip((x, y), self.variables, strict=True)
+        # The function may write to its arguments.
+        return self.user(
+            *(side.copy() if given is None or not given.named else given.params(side) for side, given in sides)
+        )
+
+    def checked(self, value: Any, x: FloatArray) -> float:
+        """Return the value of a pair, checked to be one real number."""
+        return one_number(value, "with pairwise=True the function")
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return f of every row of X against every row of Y."""
         opponents = Y if isinstance(Y, np.ndarray) else Y.get()
-        of_point = partial(values_of_pairs, self.function, opponents)
-        return RowByRow(of_point, self.n_jobs, checked_numbers, self.failing)(X)
+        of_point = partial(self.values_of_pairs, opponents)
+        return RowByRow(of_point, self.n_jobs, self.checked_numbers, self.failing)(X)
 
+    def values_of_pairs(self, opponents: FloatArray, x: FloatArray) -> list[Any]:
+        """Return the values of the function for a point and every opponent."""
+        return [self.function(x, y) for y in opponents]
 
-def values_of_pairs(
-    function: Callable[[FloatArray, FloatArray], Any], opponents: FloatArray, x: FloatArray
-) -> list[Any]:
-    """Return the values of a function of one pair for a point and every opponent."""
-    return [function(x.copy(), y.copy()) for y in opponents]  # it may write to its arguments
-
-
-def checked_numbers(values: list[Any], x: FloatArray) -> list[float]:
-    """Return the values of a point's pairs, each checked to be one real number."""
-    return [one_number(value, "with pairwise=True the function") for value in values]
+    def checked_numbers(self, values: list[Any], x: FloatArray) -> list[float]:
+        """Return the values of a point's pairs, each checked to be one real number."""
+        return [self.checked(value, x) for value in values]
 
 
 def resolve_minmax(
@@ -187,7 +249,7 @@ def resolve_minmax(
     *,
     dim: int | None = None,
     feasibility_tol: float = 0.0,
-    pairwise: bool = False,
+    pairwise: bool | str = AUTO,
     n_jobs: int | None = None,
     on_error: str = "raise",
 ) -> MinMaxObjective:
@@ -225,17 +287,24 @@ def resolve_minmax(
             raise ValueError(
                 f"a function needs {name}: fit(f, bounds_x=[(low, high), ...], bounds_y=[(low, high), ...])"
             )
-    function = PairByPair(f, n_jobs, on_error) if pairwise else f
-    source = {"callable": getattr(f, "__qualname__", type(f).__name__)}
-    return unknown_function(bounds_x, bounds_y, function, source)
-
-
-def unknown_function(bounds_x: Any, bounds_y: Any, function: Any = None, source: Any = None) -> MinMaxObjective:
-    """Return the objective of a function with these bounds; None: its values are told."""
-    (box_x, variables_x), (box_y, variables_y) = side_box("bounds_x", bounds_x), side_box("bounds_y", bounds_y)
+    objective = unknown_function(bounds_x, bounds_y)
+    variables_x, variables_y = objective.variables_x, objective.variables_y
     return MinMaxObjective(
-        box_x, box_y, function=function, source=source, variables_x=variables_x, variables_y=variables_y
+        objective.box_x,
+        objective.box_y,
+        matrix=f,
+        source={"callable": getattr(f, "__qualname__", type(f).__name__)},
+        variables_x=variables_x,
+        variables_y=variables_y,
+        of_pair=PairByPair(f, n_jobs, on_error, variables_x, variables_y),
+        form=Form(None if pairwise == AUTO else not pairwise),
     )
+
+
+def unknown_function(bounds_x: Any, bounds_y: Any) -> MinMaxObjective:
+    """Return the objective of a function with these bounds whose values are told."""
+    (box_x, variables_x), (box_y, variables_y) = side_box("bounds_x", bounds_x), side_box("bounds_y", bounds_y)
+    return MinMaxObjective(box_x, box_y, variables_x=variables_x, variables_y=variables_y)
 
 
 def side_box(name: str, given: Any, dim: int | None = None) -> tuple[FloatArray, Variables | None]:

@@ -247,7 +247,7 @@ class MinMaxSolver(MinMaxSolution):
         n_runs: int = 1,
         device: str = "auto",
         dtype: str = "float64",
-        pairwise: bool = False,
+        pairwise: bool | str = "auto",
         n_jobs: int | None = None,
         callbacks: Callback | Sequence[Callback] | None = None,
         verbose: int = 0,
@@ -358,7 +358,8 @@ class MinMaxSolver(MinMaxSolution):
         runner = self._fitted()
         self._check_unchanged()
         if f is not None:
-            objective = objective_given_again(self, f, self._coevolution.coevolution_spec, *self._spaces)
+            takes = self._source.get("takes") if self._objective is None else None
+            objective = objective_given_again(self, f, self._coevolution.coevolution_spec, *self._spaces, takes)
         else:
             objective = self._objective or named_objective(self, self._source)
         check_parameters(self)
@@ -378,10 +379,10 @@ class MinMaxSolver(MinMaxSolution):
         """Check the rest before the first cycle, also the function; return the stopping rules."""
         rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
         runner = self._runner
-        self._objective, self._source, self._cycle = objective, objective.source, None
         runner.rules = objective.rules
         runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
-        objective.probe(runner.engine, runner.batch.spec.dtype)
+        objective.probe(runner.engine, runner.batch.spec.dtype, self.verbose)
+        self._objective, self._source, self._cycle = objective, objective.source, None
         return rules
 
     def _solve(self, objective: MinMaxObjective, rules: dict[str, Any]) -> None:

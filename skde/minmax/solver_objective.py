@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from skde.engines import CoevolutionSpec
+from skde.forms import AUTO
 from skde.minmax.objective import MinMaxObjective, resolve_minmax
 from skde.minmax.spec import MinMaxParameters
+from skde.objectives.objective import ROWS
 from skde.problems import get_problem
 from skde.problems.constraints import ConstrainedProblem
 from skde.typing import FloatArray
@@ -16,23 +18,39 @@ Space = Variables | FloatArray  # variables where they are typed, else the box
 
 
 def given_objective(
-    given: MinMaxParameters, f: Any, bounds_x: Any = None, bounds_y: Any = None, dim: int | None = None
+    given: MinMaxParameters,
+    f: Any,
+    bounds_x: Any = None,
+    bounds_y: Any = None,
+    dim: int | None = None,
+    takes: str | None = None,
 ) -> MinMaxObjective:
-    """Return the objective for the arguments of `fit`; bounds of None are those of the solver."""
+    """Return the objective for the arguments of `fit`; bounds of None are those of the solver.
+
+    `takes` is the form that a saved fit found, of a function that is given again.
+    """
+    pairwise = given.pairwise
+    if pairwise == AUTO and takes is not None:
+        pairwise = takes != ROWS
     return resolve_minmax(
         f,
         given.bounds_x if bounds_x is None else bounds_x,
         given.bounds_y if bounds_y is None else bounds_y,
         dim=dim,
         feasibility_tol=given.feasibility_tol,
-        pairwise=given.pairwise,
+        pairwise=pairwise,
         n_jobs=given.n_jobs,
         on_error=given.on_error,
     )
 
 
 def objective_given_again(
-    given: MinMaxParameters, f: Any, spec: CoevolutionSpec, space_x: Space, space_y: Space | None
+    given: MinMaxParameters,
+    f: Any,
+    spec: CoevolutionSpec,
+    space_x: Space,
+    space_y: Space | None,
+    takes: str | None = None,
 ) -> MinMaxObjective:
     """Return the objective for the argument of `resume`, checked for the kind and the sizes of the fit."""
     if isinstance(f, str):
@@ -40,7 +58,7 @@ def objective_given_again(
     if isinstance(f, ConstrainedProblem) != (spec.constraints > 0):
         kind = "a constrained problem" if spec.constraints else "a function of x and y"
         raise ValueError(f"resume: the fit is that of {kind}, got {f!r}")
-    objective = given_objective(given, f, space_x, space_y)
+    objective = given_objective(given, f, space_x, space_y, takes=takes)
     if (problem := objective.problem) is not None:
         sizes, others = (spec.inequalities, spec.equalities), (problem.n_inequalities, problem.n_equalities)
         if others != sizes:

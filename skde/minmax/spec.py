@@ -12,6 +12,7 @@ from skde.algorithms.population_size import PopulationSchedule
 from skde.engines import CoevolutionSpec, DeviceEngine, MultiDeviceEngine, Spec, engine_for
 from skde.engines.spec_builder import build_spec, build_spec_without_trials
 from skde.fit.runner import Runner
+from skde.forms import check_form
 from skde.minmax.engine import CoevolutionEngine, CycleSchedule
 from skde.minmax.objective import MinMaxObjective
 from skde.pointwise import ON_ERROR
@@ -19,7 +20,6 @@ from skde.random_state import island_seeds, run_seeds
 from skde.stopping import RUNNING, UNLIMITED, check_stopping
 from skde.typing import FloatArray, IntArray
 from skde.validation import (
-    check_bool,
     check_choice,
     check_dtype,
     check_int,
@@ -82,7 +82,7 @@ class MinMaxParameters(Protocol):
     n_runs: int
     device: str | Sequence[str]
     dtype: str
-    pairwise: bool
+    pairwise: bool | str
     n_jobs: int | None
     on_error: str
     verbose: int
@@ -94,11 +94,11 @@ def check_parameters(given: MinMaxParameters) -> None:
     refuse_iterator("bounds_x", given.bounds_x)
     refuse_iterator("bounds_y", given.bounds_y)
     check_dtype(given.dtype)
-    check_bool("pairwise", given.pairwise)
+    pairwise = check_form("pairwise", given.pairwise)
     check_verbose(given.verbose)
     check_jobs(given.n_jobs)
     check_real("feasibility_tol", given.feasibility_tol, 0)
-    if check_choice("on_error", given.on_error, ON_ERROR) == "nan" and not given.pairwise:
+    if check_choice("on_error", given.on_error, ON_ERROR) == "nan" and pairwise is False:
         raise ValueError(
             "on_error='nan' needs pairwise=True: an exception of f(X, Y) does not say which pairs failed; let f return "
             "NaN for these, or take one pair"

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from skde.arrays import real_values
 from skde.engines import Compiled, DecodedObjective, Engine, decode
+from skde.forms import AUTO, Form, as_form, find_at
+from skde.named_point import rows_of_point
 from skde.objectives.device import DeviceObjective
 from skde.objectives.feasibility import FeasibilityRules
-from skde.objectives.probe import probe
+from skde.objectives.probe import UserFunction, probe_form
 from skde.point_workers import Part
 from skde.pointwise import NanOnError, RowByRow
 from skde.problems import MinMaxProblem, Problem, get_problem
@@ -21,6 +22,8 @@ from skde.problems.constraints import ConstrainedProblem, constraint_list
 from skde.typing import Array, FloatArray
 from skde.validation import check_bounds, check_int, check_real
 from skde.variables import Variables, as_variables
+
+ROWS, POINT = "rows", "point"  # the forms of a Python function in a checkpoint
 
 
 class Objective:
@@ -32,7 +35,7 @@ class Objective:
         Lower and upper bounds.
     compiled : Compiled or None
         Objective that the kernels call; None for a Python function.
-    function : callable or None
+    of_rows : callable or None
         Python function f(X) -> (n,) of NumPy or CuPy arrays; None for a compiled objective.
     source : dict or None
         Description of the objective in a checkpoint.
@@ -42,22 +45,28 @@ class Objective:
         Feasibility rules of a problem with constraints. The values are then the codes of these rules.
     variables : Variables or None
         Typed variables, of which `box` is the box. Compiled objective, function and rules take their values.
+    of_point : RowByRow or None
+        The Python function as one of one point; None where it only takes arrays.
+    form : Form or None
+        Whether the function takes arrays; None: it does.
     """
 
     def __init__(
         self,
         box: FloatArray,
         compiled: Compiled | None = None,
-        function: Callable[[Array], Any] | None = None,
+        of_rows: Callable[[Array], Any] | None = None,
         source: dict[str, Any] | None = None,
         identity: Any = None,
         rules: FeasibilityRules | None = None,
         variables: Variables | None = None,
+        of_point: RowByRow | None = None,
+        form: Form | None = None,
     ) -> None:
         self.box = box
         self.compiled = compiled if compiled is None or variables is None else DecodedObjective(compiled, variables)
-        self.function = function
-        self.source = source or {}
+        self.of_rows, self.of_point, self.form = of_rows, of_point, form or Form(True)
+        self._source = source or {}
         self.identity = identity, variables
         self.rules = rules
         self.variables = variables
@@ -71,9 +80,35 @@ class Objective:
         ValueError, TypeError
             When the user's function does not return n real numbers.
         """
-        if self.function is None:
+        if self.of_rows is None:
             raise RuntimeError("a compiled objective is evaluated by the engine")
-        return real_values(self.function(self.decoded(X)), X, "the objective's return value")
+        points = self.decoded(X)
+        if self.form.rows is None:
+            assert self.of_point is not None
+            self.form.rows = find_at(self.values_of_rows, self.of_point, points, "the objective")
+        assert self.function is not None
+        return self._checked(self.function(points), X)
+
+    def values_of_rows(self, X: Array) -> Array:
+        """Return the values at the rows of X, values of the variables, by one call of a function of arrays."""
+        assert self.of_rows is not None
+        return self._checked(self.of_rows(X), X)
+
+    def _checked(self, values: Any, X: Array) -> Array:
+        return real_values(values, X, "the objective's return value")
+
+    @property
+    def function(self) -> Callable[[Array], Any] | None:
+        """The Python function of arrays: a `RowByRow` where the user's is known to take one point."""
+        return self.of_point if self.form.rows is False else self.of_rows
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """Description of the objective in a checkpoint."""
+        form = self.form if self.rules is None else self.rules.problem.form
+        if self.compiled is not None or form.rows is None:
+            return self._source
+        return {**self._source, "takes": ROWS if form.rows else POINT}
 
     def parts(self, X: Array, seconds_left: Callable[[], float]) -> Iterator[Part]:
         """Yield the values at points of the box as they come: of a function of one point those of some at a time.
@@ -99,8 +134,9 @@ class Objective:
     @property
     def by_rows(self) -> bool:
         """Whether a Python function of one point is called for every row."""
-        constraints_by_rows = self.rules is not None and not self.rules.problem.vectorized
-        return isinstance(self.function, RowByRow) or (self.compiled is None and constraints_by_rows)
+        if self.rules is not None:
+            return self.compiled is None and self.rules.problem.by_rows
+        return isinstance(self.function, RowByRow)
 
     @property
     def host_work(self) -> str | None:
@@ -111,22 +147,22 @@ class Objective:
             return "the host chooses the feasible points, with which alone the objective is called"
         return None
 
-    def probe(self, engine: Engine, dtype: np.dtype[Any]) -> None:
-        """Check a Python function of arrays by a few calls, the first time; see skde/objectives/probe.py."""
-        if self._probed or self.by_rows:
+    def probe(self, engine: Engine, dtype: np.dtype[Any], verbose: int = 0) -> None:
+        """Check a Python function by a few calls, the first time, and find its form; see skde/objectives/probe.py."""
+        if self._probed:
             return
-        for function, what, feasible in self._functions:
-            engine.apply(partial(probe, function, what, [self.box], dtype, feasible=feasible))
+        for function in self._functions:
+            probe_form(function, self.decoded, self.box, engine, dtype, verbose)
         self._probed = True
 
     @property
     def _functions(self) -> list[UserFunction]:
-        """The user's Python functions of points of the box."""
+        """The user's Python functions."""
         if self.compiled is not None:
             return []
-        if self.rules is None:
-            return [UserFunction(self.values, "the objective")]
-        return [function.after(self.decoded) for function in user_functions(self.rules)]
+        if self.rules is not None:
+            return user_functions(self.rules)
+        return [UserFunction(self.values_of_rows, "the objective", self.form, self.of_point)]
 
 
 def as_objective(
@@ -134,7 +170,7 @@ def as_objective(
     dim: int | None,
     bounds: Any,
     *,
-    vectorized: bool = True,
+    vectorized: bool | str = AUTO,
     n_jobs: int | None = None,
     constraints: Any = None,
     feasibility_tol: float = 1e-6,
@@ -151,8 +187,8 @@ def as_objective(
         Number of variables; None: that of the problem or of the bounds.
     bounds : array-like, Variables, mapping or None
         Lower and upper bounds, or typed variables; None: those of the problem.
-    vectorized : bool, default True
-        Whether a callable takes arrays of points; False: one point.
+    vectorized : {"auto"} or bool, default "auto"
+        Whether a callable takes arrays of points; False: one point; "auto": that is to be found out.
     n_jobs : int or None, default None
         Number of joblib workers for a callable of one point.
     constraints : optional
@@ -217,9 +253,13 @@ def as_objective(
     source = {
         "callable": f"{getattr(objective, '__module__', '?')}:{getattr(objective, '__qualname__', repr(objective))}"
     }
-    of_point = NanOnError(objective) if on_error == "nan" else objective
-    function = objective if vectorized else RowByRow(of_point, n_jobs, max_eval_time=max_eval_time)
-    return Objective(box, function=function, source=source, identity=objective, variables=variables)
+    given = NanOnError(objective) if on_error == "nan" else objective
+    one = rows_of_point(given, variables, n_jobs, max_eval_time=max_eval_time)
+    # Only evaluations of one point can be ended, and the calls that find the form out might not end.
+    form = as_form(vectorized if max_eval_time is None else False)
+    return Objective(
+        box, of_rows=objective, source=source, identity=objective, variables=variables, of_point=one, form=form
+    )
 
 
 def search_box(bounds: Any, dim: int | None = None) -> tuple[FloatArray, Variables | None]:
@@ -235,42 +275,17 @@ def search_box(bounds: Any, dim: int | None = None) -> tuple[FloatArray, Variabl
     return variables.box, variables
 
 
-class UserFunction(NamedTuple):
-    """A user's Python function of arrays, with checked return values.
-
-    Attributes
-    ----------
-    function : callable
-        The function.
-    name : str
-        Its name in messages.
-    feasible : callable or None
-        feasible(X) says which rows of X it may be called with; None: with all.
-    """
-
-    function: Callable[[Array], Array]
-    name: str
-    feasible: Callable[[Array], Array] | None = None
-
-    def after(self, change: Callable[[Array], Array]) -> UserFunction:
-        """Return this function of `change(X)` as a function of X."""
-        feasible = None if self.feasible is None else partial(call_after, self.feasible, change)
-        return UserFunction(partial(call_after, self.function, change), self.name, feasible)
-
-
-def call_after(function: Callable[[Array], Array], change: Callable[[Array], Array], X: Array) -> Array:
-    """Return function(change(X))."""
-    return function(change(X))
-
-
 def user_functions(rules: FeasibilityRules) -> list[UserFunction]:
-    """Return the Python functions of arrays of a constrained problem."""
-    if not rules.problem.vectorized:
+    """Return the Python functions of a problem: those of the constraints, and then the objective."""
+    problem = rules.problem
+    if problem.kernel is not None:
         return []
-    return [
-        UserFunction(rules.problem.constraint_values, "the constraints' function"),
-        UserFunction(rules.problem.f, "the objective", lambda X: rules.violations(X) == 0),
+    functions = [
+        UserFunction(one.values_of_columns, "the constraints' function", one.form, one.of_point(1))
+        for one in problem.nonlinear
     ]
+    own = problem.values_of_rows, "the objective", problem.form, problem.of_point
+    return [*functions, UserFunction(*own, lambda X: rules.violations(X) == 0)]
 
 
 def problem_box(
@@ -305,7 +320,7 @@ def constrained_objective(
     return Objective(
         box,
         compiled=compiled,
-        function=None if compiled is not None else rules,
+        of_rows=None if compiled is not None else rules,
         source=source,
         identity=(identity, rules.tolerance),
         rules=rules,
@@ -314,7 +329,7 @@ def constrained_objective(
 
 
 def ask_tell_objective(
-    bounds: Any, constraints: Any, vectorized: bool, n_jobs: int | None, feasibility_tol: float
+    bounds: Any, constraints: Any, vectorized: bool | str, n_jobs: int | None, feasibility_tol: float
 ) -> Objective:
     """Return the objective of ask and tell under constraints: the user evaluates f, the solver the constraints."""
     problem = ConstrainedProblem(nan_values, bounds, constraints, name="told", vectorized=vectorized)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from skde.arrays import to_numpy
+from skde.engines import Engine
+from skde.forms import Form, MixedRowsError, find_rows
+from skde.pointwise import RowByRow
 from skde.typing import Array, FloatArray, IntArray
 
 # Relative to the largest value. Functions may compute in single precision, and matrix products round differently for
@@ -23,6 +27,103 @@ PARTS = ((0.0, 1.0), (0.55, 0.8), (0.15, 0.4), (0.35, 0.9), (0.1, 0.3), (0.6, 0.
 Function = Callable[..., Array]
 
 
+class UserFunction(NamedTuple):
+    """A user's Python function, in both forms.
+
+    Attributes
+    ----------
+    of_rows : callable
+        The function of arrays of points, with checked return values.
+    name : str
+        Its name in messages.
+    form : Form
+        The form that it has.
+    of_point : RowByRow or None
+        The function of one point; None where it takes arrays for certain.
+    feasible : callable or None
+        feasible(X) says which rows of X it may be called with; None: with all.
+    """
+
+    of_rows: Function
+    name: str
+    form: Form
+    of_point: RowByRow | None
+    feasible: Function | None = None
+
+
+def probe_form(
+    function: UserFunction,
+    decoded: Function,
+    box: FloatArray,
+    engine: Engine,
+    dtype: np.dtype[Any],
+    verbose: int,
+) -> None:
+    """Probe a function of arrays, or find out the form of one that is not known, where the engine calls functions.
+
+    A function of one point is not called. To find the form takes one call with an array and one with a point; where the
+    function takes arrays, the second call is that of `probe`.
+
+    Parameters
+    ----------
+    function : UserFunction
+        The function.
+    decoded : callable
+        decoded(X) returns the values of the variables at points of the box.
+    box : ndarray of shape (dim, 2)
+        Bounds of the points.
+    engine : Engine
+        The engine of the fit.
+    dtype : dtype
+        Type of the points.
+    verbose : int
+        Whether to print the form that was found.
+    """
+    form = function.form
+    if form.rows is False:
+        return
+    feasible = None if function.feasible is None else partial(call_after, function.feasible, decoded)
+    if form.rows is None:
+        form.rows = engine.apply(partial(find_form, function, decoded, box, dtype, feasible))
+        if verbose and form.rows is not None:
+            takes = "arrays of points" if form.rows else "one point"
+            print(f"skde: vectorized='auto' found that {function.name} takes {takes}")
+    else:
+        of_rows = partial(call_after, function.of_rows, decoded)
+        engine.apply(partial(probe, of_rows, function.name, [box], dtype, feasible=feasible))
+
+
+def find_form(
+    function: UserFunction,
+    decoded: Function,
+    box: FloatArray,
+    dtype: np.dtype[Any],
+    feasible: Function | None,
+    xp: Any,
+) -> bool | None:
+    """Return whether a function takes arrays of points; None where too few points may be tried."""
+    assert function.of_point is not None
+    sides = probe_points([box], dtype, xp, feasible)
+    if sides is None:
+        return None
+    points = to_numpy(decoded(xp.array(sides[0])))
+
+    of_rows = partial(call_after, function.of_rows, decoded)
+
+    def call_rows() -> None:
+        probe(of_rows, function.name, [box], dtype, xp, feasible=feasible, hint=False)
+
+    def alone(k: int) -> Any:
+        return to_numpy(of_rows(xp.array(sides[0][k : k + 1])))[0]
+
+    return find_rows(call_rows, function.of_point, [points], function.name, points.shape, alone)
+
+
+def call_after(function: Function, change: Function, X: Array) -> Array:
+    """Return function(change(X))."""
+    return function(change(X))
+
+
 def probe(
     function: Function,
     what: str,
@@ -31,6 +132,7 @@ def probe(
     xp: Any,
     *,
     feasible: Function | None = None,
+    hint: bool = True,
 ) -> None:
     """Raise ValueError for a function with values that depend on other points than their own.
 
@@ -53,6 +155,8 @@ def probe(
         Array library of the points, NumPy or CuPy.
     feasible : callable or None, default None
         feasible(X) says which rows of X the function may be called with; where it is not enough, it is not called.
+    hint : bool, default True
+        Whether an exception of the function gets a note on functions of one point.
 
     Raises
     ------
@@ -65,19 +169,16 @@ def probe(
         try:
             answer: FloatArray = to_numpy(function(*arrays)).astype(np.float64)
         except Exception as error:
-            shapes = " and ".join(str(side.shape) for side in sides)
-            hint = "point needs vectorized=False" if len(sides) == 1 else "pair needs pairwise=True"
-            error.add_note(f"skde called {what} before the fit with {shapes}; a function of a single {hint}")
+            if hint:
+                shapes = " and ".join(str(side.shape) for side in sides)
+                other = "point needs vectorized=False" if len(sides) == 1 else "pair needs pairwise=True"
+                error.add_note(f"skde called {what} before the fit with {shapes}; a function of a single {other}")
             raise
         return answer
 
-    if feasible is None:
-        sides = [sample(box, n, dtype) for box, n in zip(boxes, sizes(boxes), strict=True)]
-    else:
-        candidates = [sample(box, CANDIDATES, dtype) for box in boxes]
-        sides = [X[to_numpy(feasible(xp.array(X)))][:n] for X, n in zip(candidates, sizes(boxes), strict=True)]
-        if any(len(side) < n for side, n in zip(sides, sizes(boxes), strict=True)):
-            return
+    sides = probe_points(boxes, dtype, xp, feasible)
+    if sides is None:
+        return
     together = values(sides)
     if together.size == 0:
         return
@@ -96,10 +197,24 @@ def probe(
         return
     if np.array_equal(values(sides), together, equal_nan=True):
         count = " and ".join(str(len(side)) for side in sides)
-        raise ValueError(
+        raise MixedRowsError(
             f"{what} must compute the value of a row from that row alone: one is {together[index]} among {count} rows, "
-            f"and {alone} when its row is the only one; leave out results of several rows such as means and ranks"
+            f"and {alone} when its row is the only one; leave out results of several rows such as means and ranks",
+            index,
+            alone,
         )
+
+
+def probe_points(
+    boxes: Sequence[FloatArray], dtype: np.dtype[Any], xp: Any, feasible: Function | None
+) -> list[FloatArray] | None:
+    """Return the points of a probe, of every box; None where too few are feasible."""
+    counts = sizes(boxes)
+    if feasible is None:
+        return [sample(box, n, dtype) for box, n in zip(boxes, counts, strict=True)]
+    candidates = [sample(box, CANDIDATES, dtype) for box in boxes]
+    sides = [X[to_numpy(feasible(xp.array(X)))][:n] for X, n in zip(candidates, counts, strict=True)]
+    return None if any(len(side) < n for side, n in zip(sides, counts, strict=True)) else sides
 
 
 def sizes(boxes: Sequence[FloatArray]) -> list[int]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from skde.arrays import array_namespace, points
+from skde.forms import Form
 from skde.point_workers import unlimited
 from skde.problems.base import Problem, read_only
 from skde.problems.constraints import ConstrainedProblem
@@ -27,7 +28,6 @@ class CompiledConstrainedProblem(ConstrainedProblem):
         Number of the multipliers that belong to h, the last ones.
     """
 
-    vectorized = True
     kernel: str
     x_opt: FloatArray
     f_opt: float
@@ -37,6 +37,7 @@ class CompiledConstrainedProblem(ConstrainedProblem):
         self.x_opt, self.f_opt = problem.x_opt, problem.f_opt
         self.arrays, self.options = problem.arrays, problem.options
         self.multipliers_opt = read_only(multipliers_opt)
+        self.vectorized, self.form, self._constraints = True, Form(True), []
         self._counts = len(multipliers_opt) - n_equalities, n_equalities
 
     @property

@@ -13,10 +13,12 @@ from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint
 
 from skde.arrays import array_namespace, contiguous, points, real_array, real_values
 from skde.engines import Compiled
+from skde.forms import AUTO, Form, as_form, check_form, find_at
+from skde.named_point import rows_of_point
 from skde.point_workers import Part, unlimited
 from skde.pointwise import RowByRow
 from skde.typing import Array, FloatArray
-from skde.validation import check_bool, check_bounds, check_real, listed, shown
+from skde.validation import check_bounds, check_real, listed, shown
 from skde.variables import Variables, as_variables
 
 ALLOWED = "LinearConstraint, NonlinearConstraint or Bounds of scipy.optimize"
@@ -38,8 +40,9 @@ class ConstrainedProblem:
         are also allowed: {"type": "ineq" or "eq", "fun": c} for c(x) >= 0 or c(x) = 0.
     name : str, default "user"
         Name in messages.
-    vectorized : bool, default True
-        Whether f and the constraints' functions take arrays of points; False: one point x of shape (dim,).
+    vectorized : {"auto"} or bool, default "auto"
+        Whether f and the constraints' functions take arrays of points; False: one point x of shape (dim,). "auto": the
+        first calls find it out for each, by one call with an array and one with a point.
 
     Attributes
     ----------
@@ -89,19 +92,20 @@ class ConstrainedProblem:
         constraints: Any,
         *,
         name: str = "user",
-        vectorized: bool = True,
+        vectorized: bool | str = AUTO,
     ) -> None:
         if not callable(f):
             raise TypeError(f"f must be a function of arrays of shape (n, dim), got {f!r} ({type(f).__name__})")
         if not isinstance(name, str):
             raise TypeError(f"name must be a string, got {shown(name)} ({type(name).__name__})")
         self.name = name
-        self.vectorized = check_bool("vectorized", vectorized)
+        self.vectorized = check_form("vectorized", vectorized)
         self._n_jobs: int | None = 1
         self._f = f
-        self._rows = self._by_rows()
+        self.form = as_form(True if self.compiled else self.vectorized)
         given, bounds = constraint_list(constraints), listed(bounds)
         self.variables = as_variables(bounds)
+        self.of_point = rows_of_point(f, self.variables, 1)
         if self.variables is None:
             self.bounds = intersect_box(check_bounds(bounds), given)
         else:
@@ -110,7 +114,8 @@ class ConstrainedProblem:
         self._constraints = [
             constraint
             for k, entry in enumerate(given)
-            if (constraint := parse_constraint(f"constraints[{k}]", entry, self.dim)) is not None
+            if (constraint := parse_constraint(f"constraints[{k}]", entry, self.dim, self.vectorized, self.variables))
+            is not None
         ]
 
     @property
@@ -145,20 +150,41 @@ class ConstrainedProblem:
         """Return the objective's values at the rows of X, of shape (n,); X as in `values`."""
         X = points(X, self.dim, self)
         # Functions of users may write to their argument, which is the next function's, or the caller's array.
-        function = self._rows or self._f
-        return real_values(function(X if self._compiled else X.copy()), X, "the objective's return value")
+        return self.values_of_rows(X) if self._takes_rows(X) else self._checked(self.of_point(X.copy()), X)
+
+    def _takes_rows(self, X: Array) -> bool:
+        if self.form.rows is None:
+            self.form.rows = find_at(self.values_of_rows, self.of_point, X, "the objective")
+        return self.form.rows
+
+    def values_of_rows(self, X: Array) -> Array:
+        """Return the objective's values at the rows of X, by one call of a function of arrays."""
+        return self._checked(self._f(X if self.compiled else X.copy()), X)
+
+    def _checked(self, values: Any, X: Array) -> Array:
+        return real_values(values, X, "the objective's return value")
 
     @property
-    def _compiled(self) -> bool:
-        """Whether f is compiled, and takes arrays even if the constraints' functions take one point."""
+    def compiled(self) -> bool:
+        """Whether the objective is compiled; it takes arrays even if the constraints' functions take one point."""
         return hasattr(self._f, "cpp_type")
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether a Python function takes one point."""
+        return self.form.rows is False or any(one.form.rows is False for one in self.nonlinear)
+
+    @property
+    def nonlinear(self) -> list[Nonlinear]:
+        """The constraints with a function of the user's."""
+        return [one for one in self._constraints if isinstance(one, Nonlinear)]
 
     def f_parts(self, X: Array, seconds_left: Callable[[], float]) -> Iterator[Part]:
         """Yield the objective's values as they come, as `RowByRow.parts` does."""
-        if self._rows is None:
+        if self._takes_rows(X):
             yield Part(np.arange(len(X)), self.f(X))
         else:
-            yield from self._rows.parts(X.copy(), seconds_left)
+            yield from self.of_point.parts(X.copy(), seconds_left)
 
     def constraint_values(self, X: Array, seconds_left: Callable[[], float] = unlimited) -> Array:
         """Return the constraints' values, g and then h, at the rows of X, of shape (n, m + l); X as in `values`.
@@ -169,7 +195,7 @@ class ConstrainedProblem:
         inequalities: list[Array] = []
         equalities: list[Array] = []
         for constraint in self._constraints:
-            c = constraint.values(X, self.vectorized, self._n_jobs, seconds_left)
+            c = constraint.values(X, self._n_jobs, seconds_left)
             # Copied before the next call, because functions may return the same memory every time.
             inequalities += constraint.inequalities.values(c)
             equalities += constraint.equalities.values(c)
@@ -225,13 +251,11 @@ class ConstrainedProblem:
         """Return the problem with other joblib workers for functions of one point, and a time limit of calls of f."""
         other = copy(self)
         other._n_jobs = n_jobs
-        other._rows = other._by_rows(max_eval_time)
+        if self.kernel is None:
+            other.of_point = rows_of_point(self._f, self.variables, n_jobs, max_eval_time=max_eval_time)
+        if self.form.rows is None and max_eval_time is not None:
+            other.form = Form(False)  # only evaluations of one point can be ended
         return other
-
-    def _by_rows(self, max_eval_time: float | None = None) -> RowByRow | None:
-        """Return f as a function of arrays, where it is one of one point."""
-        of_point = not (self.vectorized or self._compiled)
-        return RowByRow(self._f, self._n_jobs, max_eval_time=max_eval_time) if of_point else None
 
     def feasibility_objective(self, tolerance: float) -> Compiled | None:
         """Return the compiled objective with the codes of feasibility rules as values; None for Python functions."""
@@ -242,7 +266,7 @@ class ConstrainedProblem:
         middle = (self.bounds.mean(axis=1) if self.variables is None else self.variables.middle)[None]
         for constraint in self._constraints:
             if constraint.size is None:
-                constraint.values(middle, self.vectorized, self._n_jobs)
+                constraint.values(middle, self._n_jobs)
         return self._constraints
 
     def __repr__(self) -> str:
@@ -309,9 +333,7 @@ class Constraint(ABC):
             raise ValueError(f"{what} must have lb <= ub, got lb[{k}] = {lower[k]:g} and ub[{k}] = {upper[k]:g}")
 
     @abstractmethod
-    def values(
-        self, X: Array, vectorized: bool, n_jobs: int | None, seconds_left: Callable[[], float] = unlimited
-    ) -> Array:
+    def values(self, X: Array, n_jobs: int | None, seconds_left: Callable[[], float] = unlimited) -> Array:
         """Return c at the rows of X, of shape (n, components)."""
 
     def slopes(self, dim: int) -> FloatArray:
@@ -379,9 +401,7 @@ class Linear(Constraint):
             self._uploaded[number] = array_namespace(X).asarray(self.A.T)
         return self._uploaded[number]
 
-    def values(
-        self, X: Array, vectorized: bool, n_jobs: int | None, seconds_left: Callable[[], float] = unlimited
-    ) -> Array:
+    def values(self, X: Array, n_jobs: int | None, seconds_left: Callable[[], float] = unlimited) -> Array:
         """Return A x for the rows x of X; products are added in the order of the columns."""
         columns = self._columns(X)
         total = array_namespace(X).zeros((len(X), len(self.A)))
@@ -401,37 +421,60 @@ class Nonlinear(Constraint):
         fun of SciPy's NonlinearConstraint.
     lower, upper : array-like
         Bounds: one number, or one for every component.
+    form : Form
+        Whether the function takes arrays, with the points as columns.
+    variables : Variables or None, default None
+        Typed variables.
     """
 
-    def __init__(self, what: str, function: Callable[..., Any], lower: Any, upper: Any) -> None:
+    def __init__(
+        self,
+        what: str,
+        function: Callable[..., Any],
+        lower: Any,
+        upper: Any,
+        form: Form,
+        variables: Variables | None = None,
+    ) -> None:
         super().__init__(what, lower, upper)
         if not callable(function):
             raise TypeError(f"{what}.fun must be callable, got {function!r} ({type(function).__name__})")
         self.function = function
+        self.form, self.variables = form, variables
 
-    def values(
-        self, X: Array, vectorized: bool, n_jobs: int | None, seconds_left: Callable[[], float] = unlimited
-    ) -> Array:
+    def values(self, X: Array, n_jobs: int | None, seconds_left: Callable[[], float] = unlimited) -> Array:
         """Return the function's components at the rows of X after checking them."""
-        own = X.copy()  # the function may write to it
-        if vectorized:
-            given = self.function(own.T)
-            values = real_array(given, X, f"{self.what}'s return value")
-            values = values[None] if values.ndim == 1 else values
-            if values.ndim != 2 or values.shape[1] != len(X):
-                raise ValueError(
-                    f"{self.what}'s function must return shape (m, {len(X)}) or ({len(X)},) for x of shape "
-                    f"{X.T.shape}, got {np.shape(given)}; a function of a single point needs vectorized=False"
-                )
-            values = values.T
+        if self.form.rows is None:
+            self.form.rows = find_at(self.values_of_columns, self.of_point(n_jobs), X, f"{self.what}'s function")
+        if self.form.rows:
+            values = self.values_of_columns(X)
         else:
-            values = RowByRow(self.function, n_jobs, self._point_values)(own, seconds_left)
+            values = self._components(self.of_point(n_jobs)(X.copy(), seconds_left))
+        self.size = values.shape[1]
+        return values
+
+    def values_of_columns(self, X: Array) -> Array:
+        """Return the function's components at the rows of X by one call with the points as columns."""
+        given = self.function(X.copy().T)  # the function may write to it
+        values = real_array(given, X, f"{self.what}'s return value")
+        values = values[None] if values.ndim == 1 else values
+        if values.ndim != 2 or values.shape[1] != len(X):
+            raise ValueError(
+                f"{self.what}'s function must return shape (m, {len(X)}) or ({len(X)},) for x of shape "
+                f"{X.T.shape}, got {np.shape(given)}; a function of a single point needs vectorized=False"
+            )
+        return self._components(values.T)
+
+    def of_point(self, n_jobs: int | None) -> RowByRow:
+        """Return the function as one of one point."""
+        return rows_of_point(self.function, self.variables, n_jobs, self._point_values)
+
+    def _components(self, values: Array) -> Array:
         if values.shape[1] == 0 or self.size not in (None, values.shape[1]):
             raise ValueError(
                 f"{self.what}'s function must return {self.size or 'at least 1'} components, as many as before or as "
                 f"its bounds, got {values.shape[1]}"
             )
-        self.size = values.shape[1]
         return contiguous(values, np.float64)
 
     def _point_values(self, value: Any, row: FloatArray) -> FloatArray:
@@ -467,19 +510,23 @@ def constraint_list(given: Any) -> list[Any]:
     return constraints
 
 
-def parse_constraint(what: str, given: Any, dim: int) -> Constraint | None:
+def parse_constraint(
+    what: str, given: Any, dim: int, vectorized: bool | str, variables: Variables | None
+) -> Constraint | None:
     """Return a constraint after checking it; None for Bounds, which only narrow the box."""
     if isinstance(given, Bounds):
         return None
     if isinstance(given, LinearConstraint):
         return Linear(what, given.A, given.lb, given.ub, dim)
     if isinstance(given, NonlinearConstraint):
-        return Nonlinear(what, given.fun, given.lb, given.ub)
+        return Nonlinear(what, given.fun, given.lb, given.ub, as_form(vectorized), variables)
     if isinstance(given, Mapping) and callable(given.get("fun")) and given.get("type") in ("ineq", "eq"):
         function, args = given["fun"], given.get("args", ())
         if not isinstance(args, tuple | list):
             raise TypeError(f"{what}['args'] must be a tuple, such as (value,), got {shown(args)}")
-        return Nonlinear(what, lambda x: function(x, *args), 0.0, 0.0 if given["type"] == "eq" else np.inf)
+        upper = 0.0 if given["type"] == "eq" else np.inf
+        own = (lambda x, /: function(x, *args)) if args else function
+        return Nonlinear(what, own, 0.0, upper, as_form(vectorized), variables)
     raise TypeError(f"{what} must be {ALLOWED}; got {given!r} ({type(given).__name__})")
 
 

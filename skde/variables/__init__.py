@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from skde.variables.kinds import KINDS, LARGEST_INTEGER, Categorical, Fixed, Integer, Log, Ordinal, Real, Variable
+from skde.variables.kinds import (
+    KINDS,
+    LARGEST_INTEGER,
+    Categorical,
+    Fixed,
+    Integer,
+    Log,
+    Ordinal,
+    Real,
+    Variable,
+    nameless,
+)
 from skde.variables.space import Variables, as_variables, checked_variables
 
 __all__ = [
@@ -18,4 +29,5 @@ __all__ = [
     "Variables",
     "as_variables",
     "checked_variables",
+    "nameless",
 ]

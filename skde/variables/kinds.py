@@ -416,7 +416,7 @@ class Fixed(Variable):
 KINDS: dict[str, type[Variable]] = {kind.kind: kind for kind in (Real, Integer, Log, Ordinal, Categorical, Fixed)}
 
 
-def describe_variable(name: str, variable: Variable) -> dict[str, Any]:
+def describe_variable(name: str | None, variable: Variable) -> dict[str, Any]:
     """Return a variable as an entry of `Variables.describe`, for JSON."""
     parameters = asdict(variable)
     for several in ("values", "choices"):
@@ -427,9 +427,9 @@ def describe_variable(name: str, variable: Variable) -> dict[str, Any]:
     return {**parameters, "name": name, "kind": variable.kind}
 
 
-def described_variable(described: Any) -> tuple[str, Variable]:
+def described_variable(described: Any) -> tuple[str | None, Variable]:
     """Return the name and the variable of an entry of `Variables.describe`."""
-    if not isinstance(described, Mapping) or not isinstance(described.get("name"), str):
+    if not isinstance(described, Mapping) or not isinstance(described.get("name", 0), str | None):
         raise ValueError(f"a variable must be described by name, kind and parameters, got {shown(described)}")
     kind = KINDS[check_choice("the kind of a variable", described.get("kind"), KINDS)]
     parameters = {name: value for name, value in described.items() if name not in ("kind", "name")}

@@ -56,6 +56,7 @@ class Variables:
     given: Any = field(repr=False, compare=False)
     members: tuple[Variable, ...] = field(init=False)
     names: tuple[str, ...] = field(init=False)
+    named: bool = field(init=False)  # by the user
     uploaded: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)  # tables on GPUs
 
     def __post_init__(self) -> None:
@@ -70,7 +71,9 @@ class Variables:
         for name in names:
             if not isinstance(name, str) or not name or names.count(name) > 1:
                 raise ValueError(f"bounds: names must be different texts, got {shown(names)}")
+        texts = named or any(getattr(variable, "name", None) for variable in members)
         object.__setattr__(self, "given", None)
+        object.__setattr__(self, "named", bool(texts))
         object.__setattr__(self, "members", tuple(members))
         object.__setattr__(self, "names", tuple(names))
         if not self.box.size:
@@ -212,13 +215,18 @@ class Variables:
         return Variables([nameless(variable) for variable in (*self.members, *other.members)])
 
     def describe(self) -> list[dict[str, Any]]:
-        """Return the variables as data."""
-        return [describe_variable(name, variable) for name, variable in zip(self.names, self.members, strict=True)]
+        """Return the variables as data; the names are None where the user gave none."""
+        names = self.names if self.named else [None] * len(self)
+        return [describe_variable(name, variable) for name, variable in zip(names, self.members, strict=True)]
 
     @classmethod
     def from_description(cls, described: Sequence[Mapping[str, Any]]) -> Variables:
         """Return the variables that `describe` described."""
-        return cls(dict(map(described_variable, described)))
+        members = list(map(described_variable, described))
+        unnamed = [variable for name, variable in members if name is None]
+        if unnamed and len(unnamed) < len(members):
+            raise ValueError("a variable must be described by name, kind and parameters: some have no name")
+        return cls(unnamed or dict(members))
 
     @classmethod
     def from_integrality(cls, box: FloatArray, integrality: Any) -> Variables:

@@ -57,7 +57,7 @@ def test_noisy_and_failing_functions(capsys, module):
     result = found_by(capsys, f"{module}:loss", *options, "--final-evals", "100")
     assert result["n_evals"] == 300
     with pytest.warns(RuntimeWarning, match="no luck"):
-        found_by(capsys, f"{module}:loss_of_half", *options, "--scalar", "--on-error", "nan")
+        found_by(capsys, f"{module}:loss_of_half", *options, "--on-error", "nan")
     assert main(["minimize", f"{module}:loss_of_half", *options, "--scalar"]) == 2
     printed = capsys.readouterr()
     assert "no luck" in printed.err
@@ -164,7 +164,20 @@ def test_users_function(capsys, module):
     assert found["f_opt"] is None
     pairs = ("--bounds", "-5,5; 0.5,1e0", "--max-iter", "100")
     assert found_by(capsys, f"{module}:inner.loss", *pairs)["x"] == pytest.approx([0.25, 0.5], abs=1e-3)
-    assert found_by(capsys, f"{module}:loss_of_one_point", "--scalar", *pairs)["fun"] == pytest.approx(0.0625, abs=1e-4)
+    for option in ([], ["--scalar"]):
+        found = found_by(capsys, f"{module}:loss_of_one_point", *option, *pairs)
+        assert found["fun"] == pytest.approx(0.0625, abs=1e-4)
+
+
+def test_named_variables_of_one_point(capsys, tmp_path, monkeypatch):
+    (tmp_path / "named_costs.py").write_text(
+        "def cost(n, kind): return len(range(n)) + (kind != 'star')\ndef of_dict(p): return cost(**p)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("cost", "of_dict"):
+        options = ("--var", "n:int:1:9", "--var", "kind:cat:ring,star", "--max-iter", "30")
+        assert found_by(capsys, f"named_costs:{name}", *options)["params"] == {"n": 1, "kind": "star"}
 
 
 def test_typed_variables(capsys, module):
@@ -233,7 +246,7 @@ def test_nan_becomes_null(capsys, module):
         (["minimize", "sphere", "--plot", "runs.xyz"], "--plot: the ending must be one of"),
         (["minimize", "sphere", "--algorithm", "DE"], "did you mean 'de'"),
         (["minimize", "sphere", "--random-state", "3"], "did you mean '--seed'"),
-        (["minimize", "math:sin", "--dim", "2", "--bounds", "0", "1"], "for a function of one point: --scalar"),
+        (["minimize", "math:sin", "--dim", "2", "--bounds", "0", "1"], "it was given a point, an array"),
         (["minimize", "math:sin", "--dim", "2", "--bounds", "0", "1", "--scalar"], "it was given a point, an array"),
         (
             ["minimize", "math:exp", "--dim", "1e30", "--bounds", "0", "1"],
@@ -331,7 +344,6 @@ def test_bad_functions(capsys, module):
     assert "got 3" in error_of(capsys, "minimize", f"{module}:number", *box)
     assert "needs --bounds" in error_of(capsys, "minimize", f"{module}:loss", "--dim", "2")
     assert "needs --dim" in error_of(capsys, "minimize", f"{module}:loss", "--bounds", "0", "1")
-    assert "--scalar" in error_of(capsys, "minimize", f"{module}:loss_of_one_point", *box)
     told = error_of(capsys, "minimize", f"{module}:broken", *box)
     assert f"{module}:broken raised ZeroDivisionError: no luck" in told
     assert f"{module}.py, line 5" in told

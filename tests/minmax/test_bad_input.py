@@ -59,7 +59,7 @@ def problem(*constraints: Any, objective: Any = None) -> ConstrainedProblem:
         ("device", ["cpu", "cuda"], "device, where it is a list, must name 'cpu' once or more, or GPUs"),
         ("device", ["cpu", "cpu"], "device has 2 entries, more than n_runs=1"),
         ("dtype", "float16", "dtype must be one of 'float32', 'float64'"),
-        ("pairwise", "False", r"pairwise must be True or False, got 'False'"),
+        ("pairwise", "False", r"pairwise must be 'auto', True or False, got 'False'"),
         ("verbose", "False", r"verbose must be an integer"),
         ("dtype", 3, r"dtype must be one of"),
         ("stagnation", 10.5, r"stagnation must be an integer"),
@@ -116,7 +116,6 @@ def test_boxes_of_the_wrong_length() -> None:
     [
         (lambda X, Y: f(X, Y).T, ValueError, r"must return shape \(5, 6\).*got \(6, 5\); it is transposed"),
         (lambda X, Y: f(X, Y)[:, 0], ValueError, r"must return shape \(5, 6\).*got \(5,\)"),
-        (lambda X, Y: 1.0, ValueError, "a function of a single pair needs pairwise=True"),
         (lambda X, Y: None, TypeError, "must hold real numbers, got dtype object"),
         (lambda X, Y: f(X, Y).astype(object), TypeError, "got dtype object"),
         (lambda X, Y: f(X, Y) + 0j, TypeError, "got dtype complex128; return .real or an absolute value"),
@@ -131,6 +130,11 @@ def test_boxes_of_the_wrong_length() -> None:
 def test_functions(function: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         make().fit(function, BOX, BOX)
+
+
+def test_a_function_of_pairs_that_is_said_to_take_arrays() -> None:
+    with pytest.raises(ValueError, match="a function of a single pair needs pairwise=True"):
+        make(pairwise=False).fit(lambda X, Y: 1.0, BOX, BOX)
 
 
 def test_functions_of_pairs() -> None:

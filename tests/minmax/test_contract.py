@@ -245,6 +245,10 @@ def test_an_exception_of_a_pair_is_a_nan_where_that_is_asked_for(n_jobs: int | N
 
 def test_exceptions_of_other_functions_are_no_nan() -> None:
     with pytest.raises(ValueError, match="on_error='nan' needs pairwise=True"):
+        make(on_error="nan", pairwise=False).fit(game, BOX, BOX)
+    with pytest.raises(
+        ValueError, match="on_error='nan' is for a function of one point, and the function takes arrays"
+    ):
         make(on_error="nan").fit(game, BOX, BOX)
     with pytest.raises(ValueError, match="on_error='nan' is for a Python function of one pair, got"):
         make(on_error="nan", pairwise=True).fit("minmax/rustem1")
@@ -279,7 +283,7 @@ def test_every_evaluation_is_counted() -> None:
         points.append(len(X))
         return problem.f(X)
 
-    fitted = make().fit(ConstrainedProblem(f, problem.bounds, constraint_of(problem)))
+    fitted = make().fit(ConstrainedProblem(f, problem.bounds, constraint_of(problem), vectorized=True))
     # None for the value of the answer, and none before the fit, because no point of that sample is feasible.
     assert fitted.n_evals_ == sum(points)
 

@@ -78,7 +78,7 @@ class TestTheBestOfSeveralRuns:
     def test_values_without_any_number(self) -> None:
         """Where every incumbent has NaN against an opponent, the first run is the best, with its own value."""
         solver = self.solver(device="cpu").fit(game, BOX, BOX)
-        solver._objective.function = lambda X, Y: np.full((len(X), len(Y)), np.nan)
+        solver._objective.matrix = lambda X, Y: np.full((len(X), len(Y)), np.nan)
         solver._compared = None
         assert solver.fun_ == np.inf
 

@@ -127,7 +127,6 @@ def test_constraints_of_another_kind(constraints: Any, message: str) -> None:
             1,
             r"constraints\[0\]'s function must return shape \(m, \d+\) or \(\d+,\) for x of shape",
         ),
-        (lambda x: 1.0, 1, "a function of a single point needs vectorized=False"),
         (lambda x: x, [1, 2, 3], r"must return 3 components, as many as before or as its bounds, got 2"),
         (lambda x: x[:0], 1, r"must return at least 1 components"),
     ],
@@ -139,6 +138,12 @@ def test_constraints_that_return_another_shape(function: Any, bound: Any, messag
         found.n_inequalities, found.values(np.ones((5, 2)))
     with pytest.raises(ValueError, match=message):
         make(constraints=constraint).fit(total, bounds=BOX)
+
+
+def test_a_constraint_of_one_point_that_is_said_to_take_arrays() -> None:
+    found = ConstrainedProblem(total, BOX, NonlinearConstraint(lambda x: 1.0, -np.inf, 1), vectorized=True)
+    with pytest.raises(ValueError, match="a function of a single point needs vectorized=False"):
+        found.values(np.ones((5, 2)))
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

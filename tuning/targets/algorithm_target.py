@@ -78,14 +78,14 @@ class AlgorithmTarget(Target):
         Threads on the CPU.
     device : str
         "auto", "cpu", "cuda" or "cuda:N".
-    vectorized : bool, default True
-        Whether Python objectives take arrays of points, or one point.
+    vectorized : {"auto"} or bool, default "auto"
+        Whether Python objectives take arrays of points, or one point; "auto": it is found out.
     """
 
     batched = True
 
     def __init__(
-        self, algorithm: Algorithm, limits: Limits, n_jobs: int | None, device: str, vectorized: bool = True
+        self, algorithm: Algorithm, limits: Limits, n_jobs: int | None, device: str, vectorized: bool | str = "auto"
     ) -> None:
         self.algorithm = algorithm
         self.vectorized = vectorized

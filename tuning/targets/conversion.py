@@ -13,7 +13,7 @@ from skde.tuning.targets.cost_targets import CommandCost, EstimatorCost, Functio
 from skde.validation import nearest
 
 
-def as_target(target: Any, limits: Limits, n_jobs: int | None, device: str, vectorized: bool = True) -> Target:
+def as_target(target: Any, limits: Limits, n_jobs: int | None, device: str, vectorized: bool | str = "auto") -> Target:
     """Return a target.
 
     Parameters
@@ -26,8 +26,8 @@ def as_target(target: Any, limits: Limits, n_jobs: int | None, device: str, vect
         Threads, or processes of joblib.
     device : str
         Device of algorithms.
-    vectorized : bool, default True
-        Whether the Python objectives of algorithms take arrays of points, or one point.
+    vectorized : {"auto"} or bool, default "auto"
+        Whether the Python objectives of algorithms take arrays of points, or one point; "auto": it is found out.
     """
     if isinstance(target, Algorithm) or (isinstance(target, str) and target in ALGORITHMS):
         return AlgorithmTarget(get_algorithm(target), limits, n_jobs, device, vectorized)
