@@ -604,7 +604,7 @@ class Minimizer(BaseSolver):
         n : int or None, default None
             None: all trials of the generation. Else, with n >= 0, at most n of those that were not handed out before,
             of all runs. When all have been handed out and not all have been told, there are none: the next generation
-            depends on every value of this one.
+            depends on every value of this one. Trials that violate constraints are not handed out.
         return_ids : bool, default False
             Whether to return the ids of the points, by which `tell` takes their values.
 
@@ -614,8 +614,8 @@ class Minimizer(BaseSolver):
             A copy, in NumPy or CuPy as the device has it; of typed variables the values to evaluate. A second ask
             without a tell returns the same points. All rows are inside the bounds. Some rows need no value: those of a
             run (or island) that has ended, which are points of its last population; and, where population sizes
-            differ, those after the end of a smaller population, which repeat its trials. With n, the shape is
-            (k, dim) with k <= n, also 0, and every row needs a value.
+            differ, those after the end of a smaller population, which repeat its trials; and those that violate
+            constraints. With n, the shape is (k, dim) with k <= n, also 0, and every row needs a value.
         ids : ndarray of int of shape (pop_size,), (n_runs, pop_size) or (k,)
             With return_ids. No id is used twice in a fit; after `load` the points have the same ids.
 
@@ -646,6 +646,7 @@ class Minimizer(BaseSolver):
         n = None if n is None else check_int("n", n, 0)
         with_ids = check_bool("return_ids", return_ids)
         runner, ids = self._begun_runner(), None
+        self._find_constraints()
         if n is None:
             X = ask_tell.ask(runner)
         else:
@@ -702,16 +703,20 @@ class Minimizer(BaseSolver):
         self._begin_record(runner)
         refuse_ragged("X", X)
         refuse_ragged("f", f)
-        if isinstance(runner.rules, StoredOutcomes) and (ids is not None or ask_tell.was_asked(runner)):
-            objective = constraints_alone(self)
-            if objective is None:
+        if ids is not None or ask_tell.was_asked(runner):
+            self._find_constraints()
+            if isinstance(runner.rules, StoredOutcomes):
                 raise ValueError("tell needs the constraints again: set_params(constraints=...)")
-            runner.rules = objective.rules
         if ids is None:
             ask_tell.tell(runner, X, f)
         else:
             ask_tell.tell_rows(runner, X, f, ids)
         return self
+
+    def _find_constraints(self) -> None:
+        """Let a loaded fit have the constraints that are set again."""
+        if isinstance(self._runner.rules, StoredOutcomes) and (objective := constraints_alone(self)) is not None:
+            self._runner.rules = objective.rules
 
     @property
     def stopped_(self) -> bool:

@@ -102,7 +102,10 @@ def record_whole(runner: Runner, rows: Array, values: Array) -> Callable[[], Non
     """Return a function that records all trials that need a value."""
     if runner.recorder is None:
         return nothing
-    needed = np.flatnonzero(needed_rows(runner))
+    needed = needed_rows(runner)
+    if runner.partial is not None:
+        needed &= ~runner.partial.infeasible  # these are recorded
+    needed = np.flatnonzero(needed)
     where = runner.batch.xp.asarray(needed)
     return record_trials(runner, needed, rows[where], values[where])
 
@@ -245,14 +248,50 @@ def ids_of_asked(runner: Runner) -> IntArray:
 def ask_some(runner: Runner, n: int) -> tuple[Array | None, IntArray | None]:
     """Return up to n trials of one generation that were not handed out, with their ids; None if all runs have ended.
 
-    There are none while a generation waits for values of trials that were handed out.
+    There are none while a generation waits for values of trials that were handed out, and where all trials of the last
+    generations were infeasible, so that the runs have ended only now.
     """
-    partial = begin_partial(runner)
+    first = runner.generation
+    partial = begin_screened(runner)
     if partial is None:
-        return None, None
+        if runner.generation == first:
+            return None, None
+        spec = runner.batch.spec
+        width = runner.batch.dim if spec.variables is None else len(spec.variables)
+        return runner.batch.xp.zeros((0, width), spec.dtype), np.zeros(0, np.int64)
     rows = partial.hand_out(n)
     with runner.engine.device_context:
         return partial.asked[runner.batch.xp.asarray(rows)], partial.first + rows
+
+
+def begin_screened(runner: Runner) -> PartialGeneration | None:
+    """Return the trials of the next generation that has feasible ones; the others need no value of the user's.
+
+    None where all runs have ended.
+    """
+    while (partial := begin_partial(runner)) is not None:
+        screen(runner, partial)
+        if not partial.complete:
+            return partial
+        select_complete(runner, partial)
+    return None
+
+
+def screen(runner: Runner, partial: PartialGeneration) -> None:
+    """Evaluate the constraints at the trials without a value, and give those that violate them their codes, once."""
+    rules = runner.rules
+    if partial.screened or runner.rounds is not None or not isinstance(rules, FeasibilityRules):
+        return
+    rows, xp = partial.missing_rows, runner.batch.xp
+    with runner.engine.device_context:
+        violation = rules.violations(partial.told[xp.asarray(rows)])
+        outside = np.flatnonzero(to_numpy(violation) != 0)
+        found = rules.codes(xp.full(len(outside), np.nan), violation[xp.asarray(outside)])
+        record = record_rows(runner, partial, rows[outside], found)
+        with interrupts.deferred:
+            partial.put_infeasible(rows[outside], found)
+            partial.screened = True
+            record()
 
 
 def tell_rows(runner: Runner, X: Array | None, f: Any, ids: Any = None) -> None:
@@ -260,6 +299,7 @@ def tell_rows(runner: Runner, X: Array | None, f: Any, ids: Any = None) -> None:
     partial = begin_partial(runner)
     if partial is None:
         raise RuntimeError("every run has ended, so that no trial waits for a value")
+    screen(runner, partial)
     with runner.engine.device_context:
         told = None if X is None else told_points(runner, X, partial)
         shape: tuple[int, ...]
@@ -273,6 +313,9 @@ def tell_rows(runner: Runner, X: Array | None, f: Any, ids: Any = None) -> None:
             if told is not None and len(told) != len(rows):
                 raise ValueError(f"X must have a row for each of the {len(rows)} ids, got {len(told)}")
         values = part_values(f, shape, partial.points)
+        if ids is None or told is None:  # an infeasible trial needs no value
+            needed = np.flatnonzero(~partial.infeasible[rows])
+            rows, values = rows[needed], values[runner.batch.xp.asarray(needed)]
         where = runner.batch.xp.asarray(rows)
         before = partial.told[where], partial.points[where]
         if ids is not None and told is not None:

@@ -47,6 +47,10 @@ class PartialGeneration:
         The values as selection compares them, with constraints the codes of feasibility rules; NaN where there is none.
     handed_out, has_value : ndarray of bool, of shape (n,)
         On the host. Rows that need no value count as both.
+    infeasible : ndarray of bool, of shape (n,)
+        The rows that constraints have given their values; a user need not tell any. On the host.
+    screened : bool
+        Whether the constraints have been evaluated at all rows without a value.
     """
 
     def __init__(
@@ -65,6 +69,7 @@ class PartialGeneration:
         self.told, self.points = asked.copy(), points.copy()  # both change, `asked` does not
         self.values = xp.full(len(asked), np.nan, points.dtype)
         self.handed_out, self.has_value = ~needed, ~needed
+        self.infeasible, self.screened = np.zeros(len(asked), bool), False
         self._missing = int(np.count_nonzero(needed))  # values
         # So that a part of one row needs no search of all rows: all rows before _next are handed out, and of the rows
         # that have the same point, the first _told[point] have values.
@@ -103,12 +108,18 @@ class PartialGeneration:
         self.values[self.xp.asarray(rows)] = self.xp.asarray(values, dtype=self.values.dtype)
         self.note(rows)
 
+    def put_infeasible(self, rows: IntArray, values: Any) -> None:
+        """Set the values of rows that violate constraints."""
+        self.put(rows, values)
+        self.infeasible[rows] = True
+
     def take(self, other: PartialGeneration) -> None:
         """Take the values of the same trials that were found before, and the points where they were found."""
         rows = np.flatnonzero(other.has_value & other.needed & self.needed)
         where = self.xp.asarray(rows)
         self.told[where], self.points[where] = other.told[where], other.points[where]
         self.put(rows, other.values[where])
+        self.infeasible[rows] = other.infeasible[rows]
 
     def replace_worse(self, points: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return points of the box and values, one of every run, with those found here where they are better.
@@ -141,8 +152,8 @@ class PartialGeneration:
         self.has_value[rows] = self.handed_out[rows] = True
 
     def forget(self, rows: IntArray) -> None:
-        """Let these rows wait for values again."""
-        self.has_value[rows] = ~self.needed[rows]
+        """Let these rows wait for values again, which are not infeasible."""
+        self.has_value[rows] = ~self.needed[rows] | self.infeasible[rows]
         self._missing = int(np.count_nonzero(~self.has_value))
         self._told.clear()
 
@@ -155,7 +166,7 @@ class PartialGeneration:
                 f"ids must be those of the current generation, {self.first} to {last}, got {ids[k]}; a generation is "
                 "complete when all of its values are told"
             )
-        for k in np.flatnonzero(self.has_value[rows] & self.needed[rows]):
+        for k in np.flatnonzero(self.has_value[rows] & self.needed[rows] & ~self.infeasible[rows]):
             raise ValueError(f"ids must be those of trials that wait for values, got {ids[k]}, which has one already")
         if len(np.unique(rows)) < len(rows):
             raise ValueError(f"ids must all be different, got {shown(ids.tolist())}")
@@ -190,7 +201,7 @@ class PartialGeneration:
             begin += 1
         self._told[key] = begin
         yield from (row for k in range(begin, len(rows)) if not self.has_value[row := rows[k]])
-        yield from (row for row in rows if not self.needed[row])
+        yield from (row for row in rows if not self.needed[row] or self.infeasible[row])
 
     @property
     def rows_by_key(self) -> dict[bytes, list[int]]:
