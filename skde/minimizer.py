@@ -13,10 +13,11 @@ from skde.algorithms.auto import AUTO
 from skde.algorithms.sequence import AlgorithmSequence
 from skde.base import BaseSolver
 from skde.callbacks import Callback, stop_request
-from skde.engines import Engine, Spec, model_on
+from skde.engines import Engine, Spec, model_on, shares
 from skde.fit import ask_tell
 from skde.fit.continuation import check_rules, check_warm_objective, check_warm_spec
 from skde.fit.execution import run_fit
+from skde.fit.known_values import KnownValues
 from skde.fit.local_search import methods_of
 from skde.fit.next_search import evals_at_limit, limits_after, next_search
 from skde.fit.polish import Polish, check_polishable, search_seconds
@@ -91,8 +92,9 @@ class Minimizer(BaseSolver):
     max_iter : int or None, default None
         Generations after the initial population, >= 0.
     max_evals : int or None, default None
-        Limit on the evaluations of one run, >= 1, never exceeded: only whole generations are made. 10000 times dim
-        where max_iter, max_evals and max_time are all None.
+        Limit on the evaluations of one run, >= 1, never exceeded: only whole generations are made, which are planned
+        as if every trial were evaluated, also where a repeated point is not (see Notes). 10000 times dim where
+        max_iter, max_evals and max_time are all None.
     max_time : float or None, default None
         Time limit in seconds, > 0, checked about every 50 ms, between calls of a function of one point, or after one
         call of a function of arrays. Workers of a function of one point (n_jobs) that hang are ended. With
@@ -223,6 +225,13 @@ class Minimizer(BaseSolver):
     PyTorch, JAX, CuPy, or one with an array API namespace. Then x_, population_, fitness_, the arrays of result_ and
     the points of `ask` are arrays of that library on that device. A Python objective receives and returns them. runs_,
     history_, constraints' functions and fits that were loaded or pickled have NumPy's arrays.
+
+    Where every variable has levels (`Integer`, `Ordinal`, `Categorical`, `Fixed`), the values of a Python function at
+    up to 262144 points are remembered, also in files: a repeated point is not evaluated, and not counted in n_evals_.
+    The search is the same. A run ends, with converged_ True where there is a finite value, when it has come to every
+    point of the space. The runs of a batch share the values, but each counts what it would evaluate alone. Nothing is
+    remembered with final_evals, for a function that gave two values for one point before the fit, and with
+    execution="joblib", "graph" or several devices.
 
     The same random_state gives the same bits, because random numbers are a function of their address (Philox4x32-10),
     floating-point operations are neither contracted nor reordered, and the kernels have their own sine, cosine and
@@ -510,7 +519,8 @@ class Minimizer(BaseSolver):
         runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
         objective.probe(runner.engine, runner.batch.spec.dtype, self.verbose)
         check_eval_time(self, objective)
-        return objective, rules, execution
+        self._begin_memory(runner, objective, execution in ("auto", "step"))
+        return objective, rules, "step" if runner.remembers else execution
 
     def _begin_record(self, runner: Runner) -> None:
         """Set the recorder of the evaluations, after a check that it takes them."""
@@ -519,6 +529,19 @@ class Minimizer(BaseSolver):
             runner.recorder = as_recorder(given)
         if runner.recorder is not None:
             runner.recorder.begin(runner.batch.spec.variables, runner.batch.dim)
+
+    def _begin_memory(self, runner: Runner, objective: Objective, by_steps: bool) -> None:
+        """Let values be remembered where all variables have levels, and this process sees the values of a function."""
+        variables = runner.batch.spec.variables
+        runner.remembers = (
+            by_steps
+            and variables is not None
+            and not variables.real_components.any()
+            and objective.compiled is None
+            and not (objective.noisy or self.final_evals or shares(runner.engine))
+        )
+        if runner.remembers and runner.known is None and variables is not None:
+            runner.known = KnownValues(variables, self.n_runs)
 
     def _search(self, objective: Objective, rules: dict[str, Any], execution: str) -> None:
         runner = self._runner
@@ -745,6 +768,7 @@ class Minimizer(BaseSolver):
                 check_device_of_library(self._library, engine)
                 self._runner = self._make_runner(engine, objective, None, asked=True)
                 self._begin_record(self._runner)
+                self._begin_memory(self._runner, objective, by_steps=True)
         return self._runner
 
     # -- files ---------------------------------------------------------------------------------------------------------

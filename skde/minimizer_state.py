@@ -16,6 +16,7 @@ from skde.engines.state_checks import check_batch
 from skde.engines.task import NUMBER, WORD
 from skde.fit.ask_tell import told_state
 from skde.fit.earlier_search import EarlierSearch, check_earlier
+from skde.fit.known_values import KnownValues
 from skde.fit.polished_points import PolishedPoints, check_polished
 from skde.fit.runner import Runner
 from skde.fit.runner_state import check_runner_state, runner_layout
@@ -197,7 +198,10 @@ def optional_layout(spec: Spec, arrays: dict[str, Any]) -> dict[str, Layout]:
         "final_fun": Layout((n_runs,), NUMBER),
     }
     parts = (("told_rows", told_layout(spec)), ("extra_evals", extra), ("final_chosen", final))
-    return {key: layout for name, part in parts if name in arrays for key, layout in part.items()}
+    found = {key: layout for name, part in parts if name in arrays for key, layout in part.items()}
+    if "known_points" in arrays and spec.variables is not None:
+        found |= KnownValues.layout(spec.variables, n_runs, spec.dtype)
+    return found
 
 
 def check_optional(spec: Spec, arrays: dict[str, Any]) -> None:

@@ -92,6 +92,8 @@ class RunResult:
         The evaluations of the polish, a part of n_evals.
     polish_complete : bool
         Whether nothing cut the polish short, such as Ctrl-C.
+    exhausted : bool
+        Whether every point of a discrete space has been evaluated, so that x is its best point.
     """
 
     x: FloatArray
@@ -106,6 +108,7 @@ class RunResult:
     violation: float = 0.0
     polish_evals: int = 0
     polish_complete: bool = True
+    exhausted: bool = False
 
     @property
     def feasible(self) -> bool:
@@ -126,6 +129,8 @@ class RunResult:
     def message(self) -> str:
         """The status in words, and whether there is a value and the constraints are satisfied."""
         text = MESSAGES[self.status]
+        if self.exhausted:
+            text = "Every point of the space has been evaluated, so that the best one is the minimum."
         if self.polish_evals:
             text += f" A local search of {self.polish_evals} evaluations followed"
             text += "." if self.polish_complete else ", and was cut short."

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from skde.arrays import array_namespace, contiguous, moved_to, real_values, to_numpy
-from skde.fit.partial_generation import PartialGeneration, order_of_rows
+from skde.fit.partial_generation import PartialGeneration, order_of_rows, row_keys
 from skde.fit.recording import nothing, record_others, record_trials
 from skde.fit.reevaluation import Rounds, rounds
 from skde.fit.run_results import values_of_points
@@ -29,7 +29,7 @@ def poll_stopped(runner: Runner) -> bool:
     """Return `poll_done` with the trials of the next generation made, which checks the rules of the last."""
     if not runner.has_trials:
         runner.propose()
-    return runner.poll_done()
+    return (runner.remembers and begin_missing(runner) is None) or runner.poll_done()
 
 
 # -- whole generations -------------------------------------------------------------------------------------------------
@@ -43,6 +43,8 @@ def ask(runner: Runner) -> Array | None:
     """
     if not runner.has_trials:
         runner.propose()
+    if runner.remembers and begin_missing(runner) is None:
+        return None
     seen = runner.seen_done
     if runner.poll_done() and (seen or runner.status_poll.exact or runner.generation >= runner.last):
         return None
@@ -72,7 +74,7 @@ def was_asked(runner: Runner) -> bool:
 
 def tell(runner: Runner, X: Array | None, f: Any) -> None:
     """Select by the values that a user found, of the points that `ask` returned or of others inside the bounds."""
-    if not was_asked(runner):
+    if not (was_asked(runner) or runner.remembers):
         raise RuntimeError(NO_ASK)
     if X is None or runner.asked is None or np.shape(X) != runner.asked.shape:
         tell_rows(runner, X, f)
@@ -92,10 +94,26 @@ def tell(runner: Runner, X: Array | None, f: Any) -> None:
         if xp is np or told is not runner.asked:
             check_inside(runner, points.reshape(batch.n_runs, -1, batch.dim))
         found = codes(runner, rows, values)
+        if runner.remembers:
+            tell_whole(runner, rows, points.reshape(-1, batch.dim), found)
+            return
         record = record_whole(runner, rows, found)
         with interrupts.deferred:
             select(runner, points, found)
             record()
+
+
+def tell_whole(runner: Runner, told: Array, points: Array, values: Array) -> None:
+    """Set the values of all trials that have none, and select."""
+    partial = begin_partial(runner)
+    if partial is None:
+        return
+    rows = partial.missing_rows
+    where = runner.batch.xp.asarray(rows)
+    partial.told[where], partial.points[where] = told[where], points[where]
+    record = put_told(runner, partial, rows, values[where])
+    select_complete(runner, partial)
+    record()
 
 
 def record_whole(runner: Runner, rows: Array, values: Array) -> Callable[[], None]:
@@ -196,8 +214,11 @@ def check_inside(runner: Runner, points: Array, sizes: IntArray | None = None) -
 # -- parts of a generation ---------------------------------------------------------------------------------------------
 
 
-def begin_partial(runner: Runner) -> PartialGeneration | None:
-    """Return the trials of the next generation, to be told in parts; None where all runs have ended."""
+def begin_partial(runner: Runner, remember: bool = True) -> PartialGeneration | None:
+    """Return the trials of the next generation, to be told in parts; None where all runs have ended.
+
+    With `remember`, those of a discrete space with known values have them.
+    """
     if runner.partial is None:
         if not runner.has_trials:
             runner.propose()
@@ -219,10 +240,30 @@ def begin_partial(runner: Runner) -> PartialGeneration | None:
         if runner.asked is not None:
             partial.handed_out[:] = True
         runner.partial = partial
-        if partial.complete:  # an interruption came between the last value and the selection
-            select_complete(runner, partial)
-            return begin_partial(runner)
+        if remember:
+            give_known(runner, partial)
     return runner.partial
+
+
+def give_known(runner: Runner, partial: PartialGeneration) -> None:
+    """Give the trials of a discrete space that were evaluated before their values."""
+    if runner.known is not None and runner.remembers:
+        runs = np.arange(len(partial.asked)) // runner.rows_per_population // runner.batch.n_islands
+        runner.known.begin(partial, to_numpy(partial.told), runs)
+
+
+def begin_missing(runner: Runner) -> PartialGeneration | None:
+    """Return the next generation of which a trial needs a value of the user's; None where all runs have ended.
+
+    Generations before it may have none: of infeasible trials, of points of a discrete space that are known, or where an
+    interruption came between the last value and the selection.
+    """
+    while (partial := begin_partial(runner)) is not None:
+        screen(runner, partial)
+        if runner.rounds is not None or not partial.complete:
+            return partial
+        select_complete(runner, partial)
+    return None
 
 
 def needed_rows(runner: Runner) -> Any:
@@ -234,8 +275,11 @@ def needed_rows(runner: Runner) -> Any:
 
 def select_complete(runner: Runner, partial: PartialGeneration) -> None:
     """Select by the values of a generation that has them all."""
-    with runner.engine.device_context:
+    with runner.engine.device_context, interrupts.deferred:
         select(runner, partial.points, partial.values)
+        if partial.keys and runner.known is not None:
+            runner.known.end(partial)
+            runner.end_exhausted()
 
 
 def ids_of_asked(runner: Runner) -> IntArray:
@@ -252,7 +296,7 @@ def ask_some(runner: Runner, n: int) -> tuple[Array | None, IntArray | None]:
     generations were infeasible, so that the runs have ended only now.
     """
     first = runner.generation
-    partial = begin_screened(runner)
+    partial = begin_missing(runner)
     if partial is None:
         if runner.generation == first:
             return None, None
@@ -264,66 +308,63 @@ def ask_some(runner: Runner, n: int) -> tuple[Array | None, IntArray | None]:
         return partial.asked[runner.batch.xp.asarray(rows)], partial.first + rows
 
 
-def begin_screened(runner: Runner) -> PartialGeneration | None:
-    """Return the trials of the next generation that has feasible ones; the others need no value of the user's.
-
-    None where all runs have ended.
-    """
-    while (partial := begin_partial(runner)) is not None:
-        screen(runner, partial)
-        if not partial.complete:
-            return partial
-        select_complete(runner, partial)
-    return None
-
-
 def screen(runner: Runner, partial: PartialGeneration) -> None:
     """Evaluate the constraints at the trials without a value, and give those that violate them their codes, once."""
     rules = runner.rules
     if partial.screened or runner.rounds is not None or not isinstance(rules, FeasibilityRules):
         return
     rows, xp = partial.missing_rows, runner.batch.xp
+    rows = rows[first_of_points(partial, rows)] if partial.keys else rows
     with runner.engine.device_context:
         violation = rules.violations(partial.told[xp.asarray(rows)])
         outside = np.flatnonzero(to_numpy(violation) != 0)
         found = rules.codes(xp.full(len(outside), np.nan), violation[xp.asarray(outside)])
         record = record_rows(runner, partial, rows[outside], found)
         with interrupts.deferred:
-            partial.put_infeasible(rows[outside], found)
-            partial.screened = True
+            keep_values(runner, partial, rows[outside], found)
+            partial.infeasible[rows[outside]] = partial.screened = True
             record()
 
 
 def tell_rows(runner: Runner, X: Array | None, f: Any, ids: Any = None) -> None:
     """Note the values of some trials, by their points or their ids, and select when all trials have values."""
-    partial = begin_partial(runner)
+    partial = begin_missing(runner)
+    if partial is None and runner.remembers:
+        return  # values of points that are known
     if partial is None:
         raise RuntimeError("every run has ended, so that no trial waits for a value")
-    screen(runner, partial)
     with runner.engine.device_context:
         told = None if X is None else told_points(runner, X, partial)
         shape: tuple[int, ...]
         if ids is None:
             if X is None:
                 raise TypeError("tell needs X or ids: tell(X, f) or tell(f=f, ids=ids)")
-            shape, rows = np.shape(X)[:-1], partial.rows_of_points(told)
+            points = told_points(runner, X, partial)
+            shape, places = np.shape(X)[:-1], unknown_places(runner, points)
+            rows = partial.rows_of_points(points[places])
         else:
             given = checked_ids(ids)
-            shape, rows = given.shape, partial.rows_of_ids(given.reshape(-1))
-            if told is not None and len(told) != len(rows):
-                raise ValueError(f"X must have a row for each of the {len(rows)} ids, got {len(told)}")
+            shape, ids = given.shape, given.reshape(-1)
+            if told is not None and len(told) != len(ids):
+                raise ValueError(f"X must have a row for each of the {len(ids)} ids, got {len(told)}")
+            # Those before are of trials that were complete by the values of equal points.
+            places = np.flatnonzero((ids < 0) | (ids >= partial.first)) if partial.keys else np.arange(len(ids))
+            rows = partial.rows_of_ids(ids[places])
         values = part_values(f, shape, partial.points)
-        if ids is None or told is None:  # an infeasible trial needs no value
-            needed = np.flatnonzero(~partial.infeasible[rows])
-            rows, values = rows[needed], values[runner.batch.xp.asarray(needed)]
-        where = runner.batch.xp.asarray(rows)
+        replaces = ids is not None and told is not None
+        if partial.keys and replaces:
+            partial.reopen(rows[partial.infeasible[rows]])
+        # An infeasible trial needs no value, nor one with a known value.
+        needless = partial.has_value[rows] if partial.keys else partial.infeasible[rows] & (not replaces)
+        rows, places = rows[~needless], places[~needless]
+        where, chosen = runner.batch.xp.asarray(rows), runner.batch.xp.asarray(places)
+        values, told = values[chosen], None if told is None else told[chosen]
         before = partial.told[where], partial.points[where]
         if ids is not None and told is not None:
             replace_points(runner, partial, where, told)
         try:
             found = codes(runner, partial.told[where], values)
-            record = record_rows(runner, partial, rows, found)
-            partial.put(rows, found)
+            record = put_told(runner, partial, rows, found)
             if partial.complete:
                 if runner.rounds is None:
                     select_complete(runner, partial)
@@ -334,6 +375,51 @@ def tell_rows(runner: Runner, X: Array | None, f: Any, ids: Any = None) -> None:
             partial.told[where], partial.points[where] = before
             raise
         record()
+
+
+def unknown_places(runner: Runner, told: Array) -> IntArray:
+    """Return the rows of told points that have no known value."""
+    if runner.known is None or not runner.remembers:
+        return np.arange(len(told))
+    return np.array([k for k, key in enumerate(row_keys(told)) if key not in runner.known], np.int64)
+
+
+def put_told(runner: Runner, partial: PartialGeneration, rows: IntArray, values: Array) -> Callable[[], None]:
+    """Set told values, those of points with a known value left out, and return a function that records them."""
+    if not partial.keys:
+        record = record_rows(runner, partial, rows, values)
+        partial.put(rows, values)
+        return record
+    records = []
+    places = first_of_points(partial, rows)
+    while len(places):  # again where another point has replaced the first one of equal points
+        own, found = rows[places], values[runner.batch.xp.asarray(places)]
+        records.append(record_rows(runner, partial, own, found))
+        keep_values(runner, partial, own, found)
+        places = first_of_points(partial, rows)
+
+    def record_all() -> None:
+        for record in records:
+            record()
+
+    return record_all
+
+
+def first_of_points(partial: PartialGeneration, rows: IntArray) -> IntArray:
+    """Return the places of some rows that have no value, of equal points the first one."""
+    firsts: dict[bytes, int] = {}
+    for place, row in enumerate(rows.tolist()):
+        if not partial.has_value[row]:
+            firsts.setdefault(partial.keys[row], place)
+    return np.array(sorted(firsts.values()), np.int64)
+
+
+def keep_values(runner: Runner, partial: PartialGeneration, rows: IntArray, values: Array) -> None:
+    """Set the values of some trials and, in a discrete space, those of equal ones."""
+    partial.put(rows, values)
+    if partial.keys and runner.known is not None:
+        told = to_numpy(partial.told[runner.batch.xp.asarray(rows)])
+        runner.known.note(partial, rows, told, to_numpy(partial.values[runner.batch.xp.asarray(rows)]))
 
 
 def record_rows(runner: Runner, partial: PartialGeneration, rows: IntArray, values: Array) -> Callable[[], None]:
@@ -460,7 +546,7 @@ def restore_told(runner: Runner, arrays: dict[str, Any]) -> None:
         return
     rows, points, values = (arrays[name] for name in ("told_rows", "told_points", "told_values"))
     with entry("told_rows"):
-        partial = begin_partial(runner)
+        partial = begin_partial(runner, remember=False)
         if partial is None or not len(points) == len(values) == len(rows) <= partial.needed.sum():
             raise ValueError("there must be no more rows than trials of runs that have not ended, each with its value")
         if not partial.needed[rows[(rows >= 0) & (rows < len(partial.needed))]].all():
@@ -470,5 +556,6 @@ def restore_told(runner: Runner, arrays: dict[str, Any]) -> None:
             xp = runner.batch.xp
             replace_points(runner, partial, xp.asarray(rows), told_points(runner, xp.asarray(points), partial))
             partial.put(rows, values)
+        give_known(runner, partial)
         if partial.complete:
             select_complete(runner, partial)

@@ -14,7 +14,7 @@ from skde.stopping import LIMIT, Status
 from skde.typing import FloatArray, IntArray
 from skde.validation import check_inside
 
-COLUMNS = ("codes", "n_evals", "n_iter", "seconds", "status", "samples")
+COLUMNS = ("codes", "n_evals", "n_trials", "n_iter", "seconds", "status", "samples")
 ENTRIES = ("earlier_points", "earlier_numbers", "earlier_history", "earlier_x", "earlier_f")
 
 
@@ -28,8 +28,9 @@ class EarlierSearch:
         The best points, as points of the box.
     codes : ndarray of shape (n_runs,)
         Their values, or with constraints their codes of the feasibility rules.
-    n_evals, n_iter : ndarray of int of shape (n_runs,)
-        Evaluations, and generations after the initial population.
+    n_evals, n_trials, n_iter : ndarray of int of shape (n_runs,)
+        Evaluations, trials, of which some may be points that were evaluated before, and generations after the initial
+        population.
     seconds : ndarray of shape (n_runs,)
         The time from the fit's beginning to the end of the search.
     status : ndarray of int of shape (n_runs,)
@@ -43,6 +44,7 @@ class EarlierSearch:
     points: FloatArray
     codes: FloatArray
     n_evals: IntArray
+    n_trials: IntArray
     n_iter: IntArray
     seconds: FloatArray
     status: IntArray
@@ -119,7 +121,7 @@ class EarlierSearch:
         points, numbers, rows, x, f = (arrays[name] for name in ENTRIES)
         with entry("earlier_numbers"):
             check_numbers(numbers)
-        codes, n_evals, n_iter, seconds, status, samples = numbers.T
+        codes, n_evals, n_trials, n_iter, seconds, status, samples = numbers.T
         ends = np.cumsum(samples.astype(np.int64))
         with entry("earlier_history"):
             if len(rows) != ends[-1] or not (np.isfinite(rows[:, :2]) & (rows[:, :2] >= 0)).all():
@@ -130,9 +132,9 @@ class EarlierSearch:
         histories = [
             History(part[:, 0].astype(np.int64), part[:, 1], part[:, 2]) for part in np.split(rows, ends[:-1].tolist())
         ]
-        counts = (column.astype(np.int64) for column in (n_evals, n_iter, status))
-        evals, generations, states = counts
-        return cls(points, codes, evals, generations, seconds, states, histories, x, f)
+        counts = (column.astype(np.int64) for column in (n_evals, n_trials, n_iter, status))
+        evals, trials, generations, states = counts
+        return cls(points, codes, evals, trials, generations, seconds, states, histories, x, f)
 
     @staticmethod
     def layout(n_runs: int, arrays: dict[str, Any]) -> dict[str, Layout]:
@@ -145,12 +147,12 @@ class EarlierSearch:
 
 def check_numbers(numbers: FloatArray) -> None:
     """Check the numbers of all runs in a file."""
-    counts, whole = numbers[:, 1:], numbers[:, [1, 2, 4, 5]]
+    counts, whole = numbers[:, 1:], numbers[:, [1, 2, 3, 5, 6]]
     if not (np.isfinite(counts) & (counts >= 0) & (counts < 2**53)).all():
-        raise ValueError("evaluations, generations, seconds and samples must be numbers >= 0")
+        raise ValueError("evaluations, trials, generations, seconds and samples must be numbers >= 0")
     if not np.array_equal(whole, np.floor(whole)):
-        raise ValueError("evaluations, generations and samples must be whole numbers")
-    if not np.isin(numbers[:, 4], [int(one) for one in Status if one != Status.RUNNING]).all():
+        raise ValueError("evaluations, trials, generations and samples must be whole numbers")
+    if not np.isin(numbers[:, 5], [int(one) for one in Status if one != Status.RUNNING]).all():
         raise ValueError("every run must have ended its search")
 
 

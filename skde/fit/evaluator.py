@@ -9,7 +9,7 @@ import numpy as np
 
 from skde.engines import evaluate
 from skde.engines.single_generations import Evaluation
-from skde.fit.ask_tell import begin_partial, select_complete
+from skde.fit.ask_tell import begin_partial, first_of_points, keep_values, select_complete
 from skde.fit.partial_generation import PartialGeneration
 from skde.fit.recording import record_trials
 from skde.fit.run_results import values_of_points
@@ -51,7 +51,7 @@ class Evaluator:
     def complete(self, status: Any) -> bool:
         """Evaluate the proposed trials of the runs with this status, and select; return whether all have values."""
         runner = self.runner
-        if runner.begun:
+        if runner.begun or runner.remembers:
             return self.complete_begun()
         if self._whole is None:
             self._whole = Evaluation(*runner.on_device, self.objective)
@@ -84,6 +84,8 @@ class Evaluator:
         if partial is None:
             return True
         missing = partial.missing_rows
+        if partial.keys:
+            missing = missing[first_of_points(partial, missing)]
         if len(missing):
             with self.runner.engine.device_context:
                 X = partial.points[self.runner.batch.xp.asarray(missing)]
@@ -106,7 +108,7 @@ class Evaluator:
         """Keep some values, and find out whether something ends the fit."""
         record = record_trials(self.runner, rows, partial.told[self.runner.batch.xp.asarray(rows)], values)
         with interrupts.deferred:
-            partial.put(rows, values)
+            keep_values(self.runner, partial, rows, values)
             record()
         self._stopped = not partial.complete and (self._stopped or self._ends())
 

@@ -12,13 +12,20 @@ from skde.typing import IntArray
 
 
 def evals_at_limit(runner: Runner) -> int | None:
-    """Return the evaluations of a run that has used those of its search; None where there is no such run.
+    """Return the trials of a run that has used those of its search; None where there is no such run.
 
     There is none, either, where the host ended the search: by time, by a callback or by Ctrl-C.
     """
     if runner.ending != Status.RUNNING or not runner.done:
         return None
-    return max((run.n_evals for run in runner.results() if run.status == LIMIT), default=None)
+    trials = n_trials(runner)
+    return max((int(trials[k]) for k, run in enumerate(runner.results()) if run.status == LIMIT), default=None)
+
+
+def n_trials(runner: Runner) -> IntArray:
+    """Return the trials of every run: evaluations, and points of a discrete space that had been evaluated before."""
+    trials: IntArray = np.array([run.n_evals for run in runner.results()])
+    return trials if runner.known is None else trials + runner.known.repeated
 
 
 def limits_after(earlier_n_iter: IntArray, limits: IntArray, max_iter: int | None) -> IntArray:
@@ -43,6 +50,9 @@ def next_search(runner: Runner, spec: Spec) -> Runner:
     following = Runner(runner.engine, spec)
     following.rules = runner.rules
     following.follow(results_of(runner), runner.timer)
+    following.known, following.remembers = runner.known, runner.remembers
+    if following.known is not None:
+        following.known.follow()
     return following
 
 
@@ -57,6 +67,7 @@ def results_of(runner: Runner) -> EarlierSearch:
         points=points.astype(np.float64),
         codes=codes,
         n_evals=np.array([run.n_evals for run in results]),
+        n_trials=n_trials(runner),
         n_iter=np.array([run.n_iter for run in results]),
         seconds=np.array([run.time for run in results]),
         status=status,

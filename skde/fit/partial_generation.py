@@ -71,6 +71,12 @@ class PartialGeneration:
         self.handed_out, self.has_value = ~needed, ~needed
         self.infeasible, self.screened = np.zeros(len(asked), bool), False
         self._missing = int(np.count_nonzero(needed))  # values
+        # Of a discrete space, see known_values.py: the keys and the runs of all rows, those that wait for others, the
+        # rows with values that were known before, and those of them that do not count.
+        self.keys: list[bytes] = []
+        self.rows_runs: IntArray = np.zeros(0, np.int64)
+        self.waiting: dict[bytes, list[int]] = {}
+        self.given, self.repeated = np.zeros(len(asked), bool), np.zeros(len(asked), bool)
         # So that a part of one row needs no search of all rows: all rows before _next are handed out, and of the rows
         # that have the same point, the first _told[point] have values.
         self._next = 0
@@ -108,10 +114,23 @@ class PartialGeneration:
         self.values[self.xp.asarray(rows)] = self.xp.asarray(values, dtype=self.values.dtype)
         self.note(rows)
 
-    def put_infeasible(self, rows: IntArray, values: Any) -> None:
-        """Set the values of rows that violate constraints."""
-        self.put(rows, values)
-        self.infeasible[rows] = True
+    def give(self, row: int, value: float, counts: bool) -> None:
+        """Set a value that was known before; the row then needs none where it does not count as an evaluation."""
+        self.values[row] = value
+        self.note(np.array([row]))
+        self.given[row] = True
+        if not counts:
+            self.needed[row], self.repeated[row] = False, True
+
+    def release(self, rows: list[int]) -> None:
+        """Let rows be handed out again."""
+        self.handed_out[rows] = False
+        self._next = min([self._next, *rows])
+
+    def reopen(self, rows: IntArray) -> None:
+        """Let infeasible rows, which other points replace, wait for values."""
+        self.infeasible[rows] = False
+        self.forget(rows)
 
     def take(self, other: PartialGeneration) -> None:
         """Take the values of the same trials that were found before, and the points where they were found."""
@@ -166,7 +185,8 @@ class PartialGeneration:
                 f"ids must be those of the current generation, {self.first} to {last}, got {ids[k]}; a generation is "
                 "complete when all of its values are told"
             )
-        for k in np.flatnonzero(self.has_value[rows] & self.needed[rows] & ~self.infeasible[rows]):
+        known = self.given[rows] | self.infeasible[rows]
+        for k in np.flatnonzero(self.has_value[rows] & self.needed[rows] & ~known):
             raise ValueError(f"ids must be those of trials that wait for values, got {ids[k]}, which has one already")
         if len(np.unique(rows)) < len(rows):
             raise ValueError(f"ids must all be different, got {shown(ids.tolist())}")
@@ -195,13 +215,13 @@ class PartialGeneration:
         return np.array(rows, np.int64)
 
     def _free_rows(self, key: bytes) -> Iterator[int]:
-        """Yield the rows of a point that wait for a value, and then those that need none."""
+        """Yield the rows of a point that wait for a value, and then those that need none or had one before."""
         rows, begin = self.rows_by_key.get(key, []), self._told.get(key, 0)
         while begin < len(rows) and self.has_value[rows[begin]]:
             begin += 1
         self._told[key] = begin
         yield from (row for k in range(begin, len(rows)) if not self.has_value[row := rows[k]])
-        yield from (row for row in rows if not self.needed[row] or self.infeasible[row])
+        yield from (row for row in rows if self.given[row] or self.infeasible[row] or not self.needed[row])
 
     @property
     def rows_by_key(self) -> dict[bytes, list[int]]:

@@ -12,6 +12,7 @@ import skde._cpu as _cpu
 from skde.engines import Engine, Runs, decode
 from skde.engines.batch import best_of
 from skde.fit.earlier_search import EarlierSearch
+from skde.fit.known_values import KnownValues
 from skde.fit.partial_generation import PartialGeneration
 from skde.fit.polished_points import PolishedPoints
 from skde.fit.timer import Timer
@@ -51,6 +52,7 @@ def run_results(
     earlier: EarlierSearch | None = None,
     polished: PolishedPoints | None = None,
     incomplete: PartialGeneration | None = None,
+    known: KnownValues | None = None,
 ) -> list[RunResult]:
     """Return every run's result so far.
 
@@ -72,6 +74,8 @@ def run_results(
         The points of local searches.
     incomplete : PartialGeneration or None, default None
         The values of a generation that is not complete.
+    known : KnownValues or None, default None
+        The values of a discrete space.
     """
     status, generation, spent = progress["status"], progress["generation"], progress["spent"].max(axis=1)
     index, value = batch.best(generation)
@@ -107,6 +111,8 @@ def run_results(
             max_violation=outcome.max_violation,
             violation=outcome.violation,
         )
+        if known is not None:
+            result = with_repeated(result, known, run, generations)
         result = result if earlier is None else earlier.joined(result, run, last)
         if more[islands].any():
             result = with_incomplete(result, int(more[islands].sum()), timer.seconds)
@@ -131,6 +137,18 @@ def best_points(
         if found is not None:
             points, codes = found.replace_worse(points, codes)
     return bests, points.astype(batch.spec.dtype, copy=False), codes
+
+
+def with_repeated(result: RunResult, known: KnownValues, run: int, generations: IntArray) -> RunResult:
+    """Return the result of a run without the evaluations of points that it came to again."""
+    history = result.history
+    fewer = history.n_evals - known.repeated_at(run, generations)
+    return replace(
+        result,
+        n_evals=result.n_evals - int(known.repeated[run]),
+        history=History(fewer, history.seconds, history.best),
+        exhausted=bool(known.exhausted[run]),
+    )
 
 
 def with_incomplete(result: RunResult, n_evals: int, seconds: float) -> RunResult:

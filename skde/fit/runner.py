@@ -11,6 +11,7 @@ import numpy as np
 from skde.engines import Batch, DeviceEngine, Engine, Runs
 from skde.engines.single_generations import StatusPoll
 from skde.fit.earlier_search import EarlierSearch
+from skde.fit.known_values import KnownValues
 from skde.fit.partial_generation import PartialGeneration
 from skde.fit.polished_points import PolishedPoints
 from skde.fit.run_results import FinalValues, Rules, best_points, run_results, with_final_values
@@ -78,6 +79,10 @@ class Runner:
         Every run's evaluations before the present limits (warm start).
     rounds : generator or None
         The evaluations after the last generation, which a user makes; `partial` then has the points of one round.
+    known : KnownValues or None
+        The values of a discrete space.
+    remembers : bool
+        Whether they are used: they are not for a noisy function.
     recorder : Recorder or None
         Is told all evaluations.
     judged : bool
@@ -107,6 +112,8 @@ class Runner:
         self.final: FinalValues | None = None
         self.rounds: Generator[tuple[FloatArray, IntArray], FloatArray, None] | None = None
         self.recorder: Recorder | None = None
+        self.known: KnownValues | None = None
+        self.remembers = False
         self.extra_evals: IntArray = np.zeros(self.batch.n_runs // self.batch.n_islands, np.int64)
         self.before = np.zeros_like(self.extra_evals)
         self._results: tuple[Any, list[RunResult]] | None = None
@@ -264,13 +271,22 @@ class Runner:
     def first_id(self) -> int:
         """The id of the first trial of the next generation."""
         # The population of an earlier search had the same size in all generations.
-        before = 0 if self.earlier is None else int(self.earlier.n_evals.max()) * len(self.earlier.n_evals)
+        before = 0 if self.earlier is None else int(self.earlier.n_trials.max()) * len(self.earlier.n_trials)
         return before + (self.generation + 1) * self.batch.n_runs * self.batch.pop_max
 
     @property
     def sizes(self) -> IntArray:
         """The size of every run's next generation, of shape (R,)."""
         return self.batch.sizes(self.generation + 1)
+
+    def end_exhausted(self) -> None:
+        """End the runs that know every point of the space."""
+        if self.known is not None and self.remembers and (ended := self.known.exhausted).any():
+            self.judge()  # a target comes first
+            status = self.batch.host("status")
+            status[np.repeat(ended, self.batch.n_islands) & (status == RUNNING)] = int(Status.CONVERGED)
+            self.batch.put("status", status)
+            self.status_poll = StatusPoll(self.batch)
 
     # -- steps of a generation ----------------------------------------------------------------------------------------
 
@@ -343,6 +359,8 @@ class Runner:
             arrays |= self.earlier.state()
         if self.polished is not None:
             arrays |= self.polished.state()
+        if self.known is not None:
+            arrays |= self.known.state(spec.dtype)
         if self.extra_evals.any():
             arrays["extra_evals"] = self.extra_evals
         if self.final is not None:
@@ -357,6 +375,8 @@ class Runner:
         """Continue from what `state` returned, checked by `check_runner_state`; the seeds are those of the Spec."""
         self.batch.restore(arrays)
         self.earlier, self.polished = EarlierSearch.from_state(arrays), PolishedPoints.from_state(arrays)
+        self.known = KnownValues.from_state(self.batch.spec.variables, len(self.extra_evals), arrays)
+        self.remembers = self.known is not None
         self.set_limits(arrays["limits"])
         self.ending = Status(header["ending"])
         self.timer.restore(float(header["seconds"]), arrays["marks"])
@@ -379,7 +399,7 @@ class Runner:
         state = (self.generation, self.ending, self.seconds, self.final is None, evals)
         if self._results is None or self._results[0] != state:
             engine, batch, rules = self.engine, self.batch, self.rules
-            found = self.earlier, self.polished, self.incomplete
+            found = self.earlier, self.polished, self.incomplete, self.known
             made = run_results(engine, batch, rules, self.timer, self.progress, self.ending, *found)
             if self.extra_evals.any():
                 made = with_final_values(made, engine, batch, rules, self.extra_evals, self.final, self.seconds)
@@ -419,7 +439,7 @@ class Runner:
     def n_evals(self) -> IntArray:
         """Evaluations of every run, those of an earlier search, an incomplete generation and the polish included."""
         evals: IntArray = self.by_run(self.batch.evals(self.batch.host("generation"))).sum(axis=1)
-        evals = evals + self.incomplete_evals
+        evals = evals + self.incomplete_evals - (0 if self.known is None else self.known.repeated)
         for found in (self.earlier, self.polished):
             evals = evals if found is None else evals + found.n_evals
         return evals

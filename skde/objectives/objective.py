@@ -71,6 +71,7 @@ class Objective:
         self.rules = rules
         self.variables = variables
         self._probed = False
+        self.noisy = False  # whether the check before the fit saw other values at the same points
 
     def values(self, X: Array) -> Array:
         """Return the values at points of the box, (n,) in C order, of the library, device and dtype of X.
