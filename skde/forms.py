@@ -42,9 +42,12 @@ class Form:
     ----------
     rows : bool or None
         Whether the function takes arrays of points; None: that is not known yet.
+    noisy : bool
+        Whether it has returned other values at the same points.
     """
 
     rows: bool | None
+    noisy: bool = False
 
 
 class MixedRowsError(ValueError):

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skde import DE, Categorical, Checkpoint, Integer, Minimizer, Status
+from skde import DE, Categorical, Checkpoint, Integer, Minimizer, Real, Status
 
 BOX = [(-5.0, 5.0)] * 2
-TYPED = {"n": Integer(0, 30), "kind": Categorical(["a", "b"]), "x": (-1.0, 1.0)}
+TYPED = [Integer(0, 30), Categorical(["a", "b"]), Real(-1.0, 1.0)]
 
 
 def sphere(x: Any) -> float:

@@ -14,9 +14,8 @@ from scipy.optimize import LinearConstraint
 import skde.fit.known_values
 from skde import DE, Categorical, Fixed, Integer, Minimizer, Ordinal, Recorder, Status
 
-BINARY = {name: Integer(0, 1) for name in "abc"}
-SMALL = {"n": Integer(1, 9), "kind": Categorical(["a", "b", "c"]), "size": Ordinal([1, 5, 7]), "same": Fixed(2)}
-LARGE = {"n": Integer(0, 50), "m": Integer(-9, 9), "kind": Categorical(["a", "b", "c"])}
+BINARY = [Integer(0, 1)] * 3
+LARGE = [Integer(0, 50), Integer(-9, 9), Categorical(["a", "b", "c"])]
 
 
 class Counted:
@@ -113,12 +112,13 @@ def test_a_run_of_a_batch_counts_as_it_would_alone() -> None:
 
 
 def test_runs_end_alone() -> None:
-    bounds = {"n": Integer(0, 4), "m": Integer(0, 3), "same": Fixed(2)}
-    batch, alone = make(bounds=bounds, n_runs=4, max_iter=200).fit(value), make(bounds=bounds, max_iter=200).fit(value)
+    bounds = [Integer(0, 1), Ordinal([1, 5, 7]), Fixed(2)]
+    options: dict[str, Any] = {"algorithm": DE(pop_size=6), "bounds": bounds, "max_iter": 500}
+    batch, alone = make(n_runs=4, **options).fit(value), make(**options).fit(value)
     assert results(batch)[0] == results(alone)[0]
-    assert all(run.exhausted == (run.n_evals == 20) for run in batch.runs_)
+    assert all(run.exhausted == (run.n_evals == 6) for run in batch.runs_)
+    assert {run.exhausted for run in batch.runs_} == {True}
     assert len({run.n_iter for run in batch.runs_}) > 1
-    assert any(run.exhausted for run in batch.runs_)
 
 
 def test_a_target_comes_first() -> None:
@@ -208,6 +208,19 @@ def test_nothing_is_remembered_under_noise() -> None:
     m = make(bounds=BINARY, final_evals=50, max_iter=5, vectorized=False).fit(f)
     assert m.n_evals_ == sum(f.seen.values()) == 170
     assert make(max_iter=5, bounds={"n": Integer(0, 9), "x": (0, 1)}).fit(value).n_evals_ == 120
+
+
+def test_nothing_is_remembered_where_a_check_saw_noise() -> None:
+    noise = np.random.default_rng(0)
+    sizes: list[int] = []
+
+    def noisy(X: Any) -> Any:
+        sizes.append(len(X))
+        return X.sum(axis=1) + noise.random(len(X))
+
+    m = make(bounds=BINARY, max_iter=5).fit(noisy)
+    assert m.n_evals_ == 120
+    assert sizes.count(20) == 6
 
 
 def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

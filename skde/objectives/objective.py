@@ -71,7 +71,6 @@ class Objective:
         self.rules = rules
         self.variables = variables
         self._probed = False
-        self.noisy = False  # whether the check before the fit saw other values at the same points
 
     def values(self, X: Array) -> Array:
         """Return the values at points of the box, (n,) in C order, of the library, device and dtype of X.
@@ -131,6 +130,11 @@ class Objective:
     def constrained(self) -> bool:
         """Whether there are constraints other than Bounds, which only narrow the box."""
         return self.rules is not None and self.rules.problem.has_constraints
+
+    @property
+    def noisy(self) -> bool:
+        """Whether the check before the fit saw other values at the same points."""
+        return self.form.noisy if self.rules is None else self.rules.problem.form.noisy
 
     @property
     def by_rows(self) -> bool:
@@ -257,7 +261,7 @@ def as_objective(
     given = NanOnError(objective) if on_error == "nan" else objective
     one = rows_of_point(given, variables, n_jobs, max_eval_time=max_eval_time)
     # Only evaluations of one point can be ended, and the calls that find the form out might not end.
-    form = as_form(vectorized if max_eval_time is None else False)
+    form = as_form(False if max_eval_time is not None and vectorized == AUTO else vectorized)
     return Objective(
         box, of_rows=objective, source=source, identity=objective, variables=variables, of_point=one, form=form
     )

@@ -90,7 +90,7 @@ def probe_form(
             print(f"skde: vectorized='auto' found that {function.name} takes {takes}")
     else:
         of_rows = partial(call_after, function.of_rows, decoded)
-        engine.apply(partial(probe, of_rows, function.name, [box], dtype, feasible=feasible))
+        form.noisy = engine.apply(partial(probe, of_rows, function.name, [box], dtype, feasible=feasible))
 
 
 def find_form(
@@ -111,7 +111,7 @@ def find_form(
     of_rows = partial(call_after, function.of_rows, decoded)
 
     def call_rows() -> None:
-        probe(of_rows, function.name, [box], dtype, xp, feasible=feasible, hint=False)
+        function.form.noisy = probe(of_rows, function.name, [box], dtype, xp, feasible=feasible, hint=False)
 
     def alone(k: int) -> Any:
         return to_numpy(of_rows(xp.array(sides[0][k : k + 1])))[0]
@@ -133,7 +133,7 @@ def probe(
     *,
     feasible: Function | None = None,
     hint: bool = True,
-) -> None:
+) -> bool:
     """Raise ValueError for a function with values that depend on other points than their own.
 
     The function is called with a few points and with one of them. A function of a single point that is given as one of
@@ -158,6 +158,11 @@ def probe(
     hint : bool, default True
         Whether an exception of the function gets a note on functions of one point.
 
+    Returns
+    -------
+    noisy : bool
+        Whether the function returned other values when it was called again with the same points.
+
     Raises
     ------
     ValueError
@@ -178,23 +183,23 @@ def probe(
 
     sides = probe_points(boxes, dtype, xp, feasible)
     if sides is None:
-        return
+        return False
     together = values(sides)
     if together.size == 0:
-        return
+        return False
     index = compared_index(together, sides)
     moved = [np.roll(side, -k, axis=0) for side, k in zip(sides, index, strict=True)]
     rows, first = [side[:1] for side in moved], (0,) * len(sides)
     alone = values(rows)[first]
     scale = np.abs(np.where(np.isfinite(together), together, 0.0)).max(axis=tuple(range(len(sides))))
     if equal_up_to_rounding(together[index], alone, scale):
-        return
+        return False
     # A function may add the same random numbers in every call: these depend on the row's number, not on other points.
     copies = [np.repeat(row, len(side), axis=0) for row, side in zip(rows, sides, strict=True)]
     if equal_up_to_rounding(values(moved)[first], alone, scale) and equal_up_to_rounding(
         values(copies)[index], together[index], scale
     ):
-        return
+        return False
     if np.array_equal(values(sides), together, equal_nan=True):
         count = " and ".join(str(len(side)) for side in sides)
         raise MixedRowsError(
@@ -203,6 +208,7 @@ def probe(
             index,
             alone,
         )
+    return True
 
 
 def probe_points(
