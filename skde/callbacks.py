@@ -18,7 +18,7 @@ from skde.fit.runner import Runner
 from skde.objectives.feasibility import values_of_codes, violation_of_code
 from skde.stopping import UNLIMITED
 from skde.typing import FloatArray, IntArray
-from skde.validation import check_int, check_path, check_real
+from skde.validation import check_int, check_path, check_real, shown
 
 Callback = Callable[["Progress"], Any]
 
@@ -343,7 +343,7 @@ def text_of(solver: Any) -> str:
 
 
 def stops(callbacks: Sequence[Callable[[Any], Any]], progress: Any) -> bool:
-    """Call the callbacks, and return whether one has asked to stop: by True, or by StopIteration."""
+    """Call the callbacks, and return whether one has asked to stop: by a true value, or by StopIteration."""
     try:
         return any([is_true(callback(progress)) for callback in callbacks])
     except StopIteration:
@@ -351,5 +351,8 @@ def stops(callbacks: Sequence[Callable[[Any], Any]], progress: Any) -> bool:
 
 
 def is_true(answer: Any) -> bool:
-    """Whether a callback's answer is True, Python's or NumPy's; other true values do not stop a fit."""
-    return isinstance(answer, bool | np.bool_) and bool(answer)
+    """Return whether a callback's answer is true, as `if` has it."""
+    try:
+        return bool(answer)
+    except ValueError as error:  # of an array with several elements
+        raise ValueError(f"a callback must return a value that is true or false, got {shown(answer)}") from error

@@ -162,15 +162,16 @@ class Minimizer(BaseSolver):
         Called with a `Progress` after each engine call but the last: after every generation of a Python function on the
         CPU, and every 0.25 s between points within a long one; every few milliseconds of one on a GPU, about every
         40 ms of a compiled or recorded objective and on several devices, and about every second with
-        execution="joblib"; during a polish about every 40 ms. A callback
-        that returns True, or raises StopIteration, ends the fit.
+        execution="joblib"; during a polish about every 40 ms. A callback that returns a true value, or raises
+        StopIteration, ends the fit.
     verbose : int, default 0
         0: print nothing; 1 or more: print the choices of "auto", with the reasons, and show a progress bar.
     random_state : int, RandomState, Generator or None, default None
         An int makes the result repeatable to the last bit: on any machine, with any number of threads, devices and
         workers, on the CPU and on the GPU, alone or in a batch, in one piece or resumed. Not so SciPy's local searches,
         which may depend on the machine, nor a polish or final_evals that were interrupted: they begin again with the
-        evaluations that are left, the polish from the best point so far.
+        evaluations that are left, the polish from the best point so far. None: NumPy's global state makes the seed, as
+        in scikit-learn, and ``numpy.random.seed`` makes the result repeatable.
     warm_start : bool, default False
         Let a second fit continue from the population of the first, with new limits.
     final_evals : int, default 0

@@ -126,7 +126,7 @@ class TuningLoop:
         self.setting = setting
         self.record = record
         self.on_result: Callable[[TuningLoop], None] | None = None  # called after every result
-        self.on_race_end: Callable[[], None] | None = None  # called after every race
+        self.on_race_end: Callable[[], bool] | None = None  # called after every race; true ends the loop
         self.results: list[Result] = []
         self.races: list[dict[str, Any]] = []
         self.parents: list[Parent] = []  # every configuration with its model
@@ -149,7 +149,7 @@ class TuningLoop:
         )
 
     def run(self, target: Target) -> None:
-        """Run to the end.
+        """Run to the end, or to that of a race after which `on_race_end` asks to stop.
 
         Raises
         ------
@@ -167,8 +167,8 @@ class TuningLoop:
                     target.finish()
                     reasons = "; ".join(dict.fromkeys(list(self._errors.values())[:3]))
                     raise AllRejectedError(f"{error}, {len(race.configurations)} in all: {reasons}") from None
-                if self.iterated_race.race is not race:
-                    self._close(race)
+                if self.iterated_race.race is not race and self._close(race):
+                    break
         for number in self.iterated_race.elites:
             self._finish(number, TrialState.COMPLETE)
         target.finish()
@@ -289,8 +289,8 @@ class TuningLoop:
         if self.on_result is not None:
             self.on_result(self)
 
-    def _close(self, race: Race) -> None:
-        """Store the summary of a race, and end the trials of the configurations that are out."""
+    def _close(self, race: Race) -> bool:
+        """Store the summary of a race and end the trials of configurations that are out; return whether to stop."""
         rejected = {str(number): self._errors.get(number, "") for number in race.rejected}
         summary = {
             "iteration": self.iterated_race.iteration,
@@ -312,8 +312,7 @@ class TuningLoop:
                 self._finish(number, TrialState.PRUNED)
             elif number not in self.iterated_race.elites:
                 self._finish(number, TrialState.COMPLETE)
-        if self.on_race_end is not None:
-            self.on_race_end()
+        return self.on_race_end is not None and self.on_race_end()
 
     def _finish(self, number: int, state: TrialState) -> None:
         """End the trial of a configuration with results."""

@@ -14,6 +14,7 @@ from optuna.samplers import BaseSampler
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
+from skde.random_state import run_seeds
 from skde.tuning.configuration_sampling import SAME, Parent, RaceStage, SamplingModel, updated, value_near, weights
 from skde.tuning.parameter_scale import uniform
 from skde.tuning.rules import n_iterations, n_survivors
@@ -63,7 +64,7 @@ class IteratedRacingSampler(BaseSampler):
         self.n_trials = check_int("n_trials", n_trials, 1)
         if seed is not None:
             check_int("seed", seed, 0)
-        self._seed = int(np.random.default_rng().integers(2**63)) if seed is None else int(seed)
+        self._seed = int(run_seeds(None, 1)[0]) if seed is None else int(seed)
         self._parents: WeakKeyDictionary[Study, dict[int, Parent | None]] = WeakKeyDictionary()
 
     def __getstate__(self) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from optuna.storages import BaseStorage
 from sklearn.base import BaseEstimator
 
 from skde.algorithms import ALGORITHMS, Algorithm
+from skde.callbacks import stops
 from skde.engines import check_device
 from skde.forms import check_form
 from skde.random_state import run_seeds
@@ -97,7 +98,8 @@ class RacingTuner(TunerResults, BaseEstimator):
         Makes draws and seeds repeatable. If costs are repeatable too, the tuning is the same for any number of
         processes, in one piece or resumed; a guided one, which uses LAPACK, perhaps not on another processor.
     callback : callable or None, default None
-        Called with the tuner after every race; a tuning that is resumed also calls it for the races before.
+        Called with the tuner after every race; a tuning that is resumed also calls it for the races before. One that
+        returns a true value, or raises StopIteration, ends the tuning.
     verbose : int, default 0
         1: a progress bar, and a line on the time that the experiments take. The logger "skde.tuning" has this line with
         0, too.
@@ -315,7 +317,7 @@ class RacingTuner(TunerResults, BaseEstimator):
 
         loop.on_result = on_result
         if self.callback is not None:
-            loop.on_race_end = partial(self.callback, self)
+            loop.on_race_end = partial(stops, [self.callback], self)
         try:
             loop.run(self._target)
         finally:

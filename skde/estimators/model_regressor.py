@@ -82,10 +82,10 @@ class ModelRegressor(RegressorMixin, BaseModel):
         Workers of joblib for a model with vectorized=False.
     callbacks : callable, list of callables or None, default None
         Called with a `ModelProgress`: as in `Minimizer` while a population searches, about every 40 ms in a local
-        search, and after every search and every fit of a bootstrap. A callback that returns True, or raises
+        search, and after every search and every fit of a bootstrap. A callback that returns a true value, or raises
         StopIteration, ends the fit, as max_time does.
     random_state : int, RandomState, Generator or None, default None
-        Makes the fit repeatable.
+        Makes the fit repeatable. None: NumPy's global state makes the seed.
     constraints : LinearConstraint, NonlinearConstraint, a list of these, or None, default None
         Constraints between the parameters, of `scipy.optimize`, on their vector in the order of the bounds; functions
         take theta as the model does, with vectorized=True of shape (n_parameters, n). Local searches keep them.

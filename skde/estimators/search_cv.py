@@ -85,14 +85,14 @@ class EvolutionSearchCV(RandomizedSearchCV):
         Fits that joblib hands out ahead.
     random_state : int, RandomState, Generator or None, default None
         Makes the search repeatable, with any n_jobs, as far as the fits are. (With a guided race, which uses LAPACK,
-        perhaps not on another processor.)
+        perhaps not on another processor.) None: NumPy's global state makes the seed.
     error_score : float or "raise", default NaN
         The score of a fit that fails.
     return_train_score : bool, default False
         Whether cv_results_ has the scores on the training rows.
     callbacks : callable, list of callables or None, default None
-        Called with a `SearchProgress` after every batch of fits. A callback that returns True, or raises StopIteration,
-        ends the search.
+        Called with a `SearchProgress` after every batch of fits. One that returns a true value, or raises
+        StopIteration, ends the search.
     checkpoint : str, path or None, default None
         A file for the scores so far, written about every second as data, with which `resume` continues after a kill.
 

@@ -123,11 +123,11 @@ class MinMaxSolver(MinMaxSolution):
         processors.
     callbacks : callable, list of callables or None, default None
         Called with a `Progress` after the first cycle and then about every 40 ms, or after each longer cycle. A
-        callback that returns True, or raises StopIteration, ends the fit.
+        callback that returns a true value, or raises StopIteration, ends the fit.
     verbose : int, default 0
         0: print nothing; 1 or more: print the choice of "auto" and a progress bar.
     random_state : int, RandomState, Generator or None, default None
-        An int makes the result repeatable to the last bit.
+        An int makes the result repeatable to the last bit. None: NumPy's global state makes the seed.
     on_error : {"raise", "nan"}, default "raise"
         The consequence of an exception in a function of one pair (pairwise=True). "raise": the fit ends with it, and
         `resume` continues. "nan": the value is NaN, which counts as infinity for x and never wins for y, and the first

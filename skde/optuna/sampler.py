@@ -18,6 +18,7 @@ from optuna.trial import FrozenTrial, TrialState
 from skde.algorithms import Algorithm, get_algorithm, small_population
 from skde.optuna.population import SEEDS, Population, check_population
 from skde.optuna.search_space import SearchSpace
+from skde.random_state import run_seeds
 from skde.validation import check_int, named_parameters, shown
 
 logger = logging.getLogger(__name__)
@@ -63,7 +64,7 @@ class EvolutionSampler(BaseSampler):
         population begins again.
     seed : int or None, default None
         Makes the draws repeatable, in [0, 2**64). Processes with the same seed share one population; without a seed
-        each has its own, and learns from the trials of all.
+        each has its own, of NumPy's global state, and learns from the trials of all.
     independent_sampler : BaseSampler or None, default None
         Draws the other parameters; None: uniformly, by the seed and the number of the trial.
 
@@ -114,7 +115,7 @@ class EvolutionSampler(BaseSampler):
         self.independent_sampler = independent_sampler
         if seed is not None:
             seed = check_int("seed", seed, 0, SEEDS - 1)
-        self._seed = int(np.random.default_rng().integers(2**63)) if seed is None else seed
+        self._seed = int(run_seeds(None, 1)[0]) if seed is None else seed
         self._lock = RLock()
         self._states: WeakKeyDictionary[Study, StudyState] = WeakKeyDictionary()
 

@@ -59,8 +59,8 @@ def minimize(
     ValueError, TypeError
         As `Minimizer.fit`, and for a parameter that Minimizer does not have.
     KeyboardInterrupt
-        After Ctrl-C, without a result. A `Minimizer` keeps its results, and a callback that returns True ends this
-        call with a result.
+        After Ctrl-C, without a result. A `Minimizer` keeps its results, and a callback that returns a true value ends
+        this call with a result.
 
     Examples
     --------
