@@ -173,6 +173,24 @@ def test_values_that_are_not_finite_inside_are_avoided() -> None:
     assert search.run("SLSQP").fun == pytest.approx(np.log(3) - 2)
 
 
+@pytest.mark.parametrize("dim", [2, 5, 20])
+def test_f_may_have_no_value_at_the_limit_of_a_constraint(dim: int) -> None:
+    """The nearest feasible point is at the limit of the sum, where the logarithm has no value."""
+
+    def f(X: Any) -> Any:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return -np.log(1 - X.sum(axis=1)) + ((X - 0.9) ** 2).sum(axis=1)
+
+    search = feasible_search(f, LinearConstraint(np.ones(dim), -np.inf, 1), np.full(dim, 0.9))
+    s = search.run("SLSQP").x.sum()
+    assert s == pytest.approx(dim * search.x[0], rel=1e-3)
+    assert 1 / (1 - s) + 2 * (search.x[0] - 0.9) == pytest.approx(0, abs=1e-2)
+    sphere = NonlinearConstraint(lambda x: (x**2).sum(axis=0), -np.inf, 1)
+    root = feasible_search(lambda X: -np.sqrt(1 - (X**2).sum(axis=1)) - X[:, 0], sphere, np.full(dim, 0.9))
+    with np.errstate(invalid="ignore"):
+        assert root.run("SLSQP").fun == pytest.approx(-np.sqrt(2), abs=1e-5)
+
+
 # -- starts and ends ---------------------------------------------------------------------------------------------------
 
 

@@ -16,6 +16,7 @@ SHORTEST = 1e-6  # of such a step
 SLACK = 0.1  # the part of the tolerance that stays for differences along active constraints
 LEAST_SQUARE = 1e-300
 PRECISION = 1e-6  # of the shortest step to tangents, relative to the largest distance from one
+DEPTHS = (1e-6, 1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3)  # of points with a value of f, in widths of the box
 MOST_SEARCHES = 20
 LEAST_GAIN = 1e-10  # of a search that another one follows, relative to f
 
@@ -146,7 +147,7 @@ class FeasibleSearch(LocalSearch):
             row = self._at(u)
             violation = self._violations(row[None])[0]
             if not violation > 0:
-                return u
+                return u if self._feasible(row) else self._move_inwards(u)
             self._jacobian = self._slopes(u)
             self._set_limits()
             step = self._tangent_step(u, row, self._jacobian)
@@ -162,6 +163,26 @@ class FeasibleSearch(LocalSearch):
                     raise NoFeasiblePoint("no feasible point is near")
             u = trial
         raise NoFeasiblePoint("no feasible point is near")
+
+    def _move_inwards(self, u: FloatArray) -> FloatArray:
+        """Return a point further from the limits of constraints, where f has a value: it may have none at them.
+
+        Raises
+        ------
+        NoFeasiblePoint
+            Where f has no value there either.
+        """
+        assert self.n_inequalities is not None
+        self._jacobian = self._slopes(u)
+        self._set_limits()
+        inequality = np.arange(1, len(self._limits)) <= self.n_inequalities
+        size, limits = np.abs(self._jacobian[1:]).max(axis=1), self._limits.copy()
+        for depth in DEPTHS:
+            self._limits = limits - np.append(0.0, np.where(inequality, depth * size, 0.0))
+            step = self._tangent_step(u, self._at(u), self._jacobian)
+            if step is not None and self._feasible(self._at(point := np.clip(u + step, 0.0, 1.0))):
+                return point
+        raise NoFeasiblePoint("f has no value at the feasible points that were found")
 
     def _least_squares_step(self, u: FloatArray, row: FloatArray) -> FloatArray:
         """Return the step with the least violations of tangents."""
