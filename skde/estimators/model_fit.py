@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from skde.engines import decode
 from skde.estimators.fit_task import FitTask
 from skde.estimators.fit_watch import FitWatch
 from skde.estimators.linear_parameters import LinearSolver, linear_parameters
+from skde.estimators.predictor import ON_ERROR_NAN, ON_ERROR_RAISE
 from skde.minimizer import Minimizer
 from skde.typing import Array, FloatArray
 from skde.variables import Fixed, Real, Variables, nameless
@@ -172,6 +174,11 @@ class Search:
         if self.exact:
             return self.completed(self.task.variables.middle[None, self.searched])
         plan, vectorized = self.plan, self.task.predictor.vectorized
+        workers = 1 if vectorized or plan.n_jobs is None else plan.n_jobs  # one thread: the model takes the time
+        objective, on_error = (self.values if vectorized else self.value), ON_ERROR_RAISE
+        if workers != 1 and self.task.predictor.on_error == ON_ERROR_NAN:
+            # The minimizer warns here of failures in workers.
+            objective, on_error = self.raising().value, ON_ERROR_NAN
         minimizer = Minimizer(
             plan.algorithm,
             bounds=self.bounds,
@@ -181,7 +188,8 @@ class Search:
             vectorized=vectorized,
             device=plan.device,
             constraints=None if self.task.constraints is None else self.task.constraints.of_searched(self.complete),
-            n_jobs=1 if vectorized or plan.n_jobs is None else plan.n_jobs,  # one thread: the model takes the time
+            n_jobs=workers,
+            on_error=on_error,
             callbacks=self.report if self.watch.callbacks else None,
             random_state=seed,
         )
@@ -190,12 +198,20 @@ class Search:
             with warnings.catch_warnings():
                 # `fit_model` says so where no search has found a finite loss.
                 warnings.filterwarnings("ignore", "no value of the objective was finite")
-                minimizer.fit(self.values if vectorized else self.value, x0=x0)
+                minimizer.fit(objective, x0=x0)
             return self.noted(minimizer)
         except KeyboardInterrupt:
             if hasattr(minimizer, "x_"):
                 self.noted(minimizer)
             raise
+
+    def raising(self) -> Search:
+        """Return the search with a model whose failures are exceptions."""
+        other, predictor = copy(self), copy(self.task.predictor)
+        predictor.on_error = ON_ERROR_RAISE
+        other.task = replace(self.task, predictor=predictor)
+        other.solver = replace(self.solver, predictions=other.predictions)
+        return other
 
     def noted(self, minimizer: Minimizer) -> FloatArray:
         """Note the best candidate of a population, and return it."""

@@ -60,6 +60,20 @@ def test_candidates_may_fail(vectorized: bool, way: str, loss: str) -> None:
     np.testing.assert_allclose(fit.theta_, whole.theta_, rtol=1e-6 if loss == "squared" else 0.02)
 
 
+def failing_line(X: Any, theta: Any) -> Any:
+    if theta[1] > 0.5:
+        raise ZeroDivisionError("not here")
+    return theta[0] * X[:, 0]
+
+
+def test_failures_in_workers_are_a_warning_here() -> None:
+    options: dict[str, Any] = {"loss": "absolute", "n_jobs": 2, "on_error": "nan", **QUICK}
+    with pytest.warns(RuntimeWarning, match="ZeroDivisionError"):
+        fit = ModelRegressor(failing_line, [(0, 4), (0, 1)], **options).fit(X, 2 * X[:, 0])
+    assert fit.theta_[0] == pytest.approx(2, abs=1e-3)
+    assert fit.theta_[1] <= 0.5
+
+
 def test_candidates_of_a_classifier_may_fail() -> None:
     with pytest.warns(RuntimeWarning, match="the model failed"):
         fit = ModelClassifier(Failing(line, "raise"), BOX, on_error="nan", **QUICK).fit(X, CLASSES)
