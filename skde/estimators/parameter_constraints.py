@@ -14,7 +14,7 @@ from skde.fit.feasible_search import FeasibleSearch
 from skde.fit.local_search import FEASIBLE
 from skde.objectives.feasibility import feasibility_codes
 from skde.problems import ConstrainedProblem
-from skde.problems.constraints import total_violation
+from skde.problems.constraints import constraint_list, refuse_bounds, total_violation
 from skde.typing import Array, FloatArray, IntArray
 from skde.variables import Log, Variables
 
@@ -40,7 +40,11 @@ class ParameterConstraints:
 
     def __init__(self, constraints: Any, variables: Variables, vectorized: bool) -> None:
         self.variables = variables
-        self.problem = ConstrainedProblem(lambda X: X[:, 0], variables, constraints, vectorized=vectorized)
+        refuse_bounds(constraint_list(constraints))
+        # Functions take the vector of parameters, as the model does, and not their names.
+        low, high = variables.limits.T
+        box = np.stack([low, np.where(high > low, high, low + 1.0)], axis=1)
+        self.problem = ConstrainedProblem(lambda X: X[:, 0], box, constraints, vectorized=vectorized)
 
     def values(self, theta: Array) -> Array:
         """Return g and h of candidates of shape (n, n_parameters)."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import LinearConstraint, NonlinearConstraint, curve_fit
+from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint, curve_fit
 from scipy.optimize import minimize as scipy_minimize
 
 from skde import Fixed, Integer
@@ -219,6 +219,8 @@ def test_constraints_that_are_refused() -> None:
         ModelRegressor(decay, BOX, constraints="a < b", **QUICK).fit(X, y)
     with pytest.raises(ValueError, match=r"constraints\[0\].A must be finite and of shape \(m, 2\)"):
         ModelRegressor(decay, BOX, constraints=LinearConstraint([1, 1, 1], 0, 1), **QUICK).fit(X, y)
+    with pytest.raises(ValueError, match=r"constraints\[0\] must not be Bounds"):
+        ModelRegressor(decay, BOX, constraints=Bounds(0, 1), **QUICK).fit(X, y)
     with pytest.raises(ValueError, match="constraints"):
         ModelRegressor(decay, BOX, constraints=LinearConstraint([1, 1], 50, 60), **QUICK).fit(X, y)
 
