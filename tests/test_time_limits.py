@@ -124,12 +124,12 @@ def test_a_polish_ends_at_the_limit(polish: Any) -> None:
 
     def f(x: Any) -> float:
         calls.append(x)
-        time.sleep(0.02 if len(calls) > 20 else 0.0)
+        time.sleep(0.1 if len(calls) > 20 else 0.0)
         return float(((x - 0.5) ** 2).sum())
 
     dim = 10 if polish in (True, "Nelder-Mead", "COBYQA") else 30
     m = make(bounds=[(-5.0, 5.0)] * dim, max_iter=0, max_time=0.2, polish=polish)
-    assert timed(m, f) < 1.0
+    assert timed(m, f) < 0.9
     assert m.n_evals_ == len(calls)
     assert m.fun_ == min(float(((x - 0.5) ** 2).sum()) for x in calls)
 

@@ -26,6 +26,7 @@ from skde.fit.pace import pace_of
 from skde.fit.runner import Runner
 from skde.interrupts import interrupts
 from skde.objectives.objective import Objective
+from skde.point_workers import OutOfTime
 from skde.stopping import RUNNING, Status
 
 # Generations in the second chunk, at most. The first chunk is the initial population, or both are one.
@@ -90,6 +91,9 @@ def run_fit(
         try:
             runner.judge()
             Execution(runner, max_time, stop, verbose).run(objective, execution)
+        except OutOfTime:  # within a cycle, the rest of which can be made later
+            runner.locate()
+            runner.ending = Status.TIME
         except BaseException as error:
             runner.locate()
             if isinstance(error, KeyboardInterrupt):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from functools import partial
 from typing import Any
 
@@ -14,6 +15,7 @@ from skde.forms import AUTO, Form, find_rows
 from skde.objectives.feasibility import FeasibilityRules, Outcome
 from skde.objectives.objective import POINT, ROWS, user_functions
 from skde.objectives.probe import probe, probe_form, sample, sizes
+from skde.point_workers import OutOfTime, unlimited
 from skde.pointwise import NanOnError, RowByRow, one_number
 from skde.problems import MinMaxProblem, Problem, get_problem
 from skde.problems.constraints import ConstrainedProblem
@@ -153,6 +155,14 @@ class MinMaxObjective:
             values[r] = own  # a copy, because the next call may return the same memory
         return values
 
+    def timed(self, seconds_left: Callable[[], float]) -> MinMaxObjective:
+        """Return the objective with a time limit, which is looked at between pairs of a function of one pair."""
+        if self.of_pair is None:
+            return self
+        other = copy(self)
+        other.of_pair = self.of_pair.timed(seconds_left)
+        return other
+
     def features(self, X: Array) -> Array:
         """Return the features of points in a Lagrangian: f, g and h, of shape (n, 1 + m + l)."""
         if self.problem is None:
@@ -214,6 +224,14 @@ class PairByPair:
         self.user = self.failing or function
         self.n_jobs = n_jobs
         self.variables = variables_x, variables_y
+        self.seconds_left = unlimited
+        self._known: dict[bytes, float] = {}  # values of pairs from a call that was cut short
+
+    def timed(self, seconds_left: Callable[[], float]) -> PairByPair:
+        """Return the function with a time limit, which is looked at between pairs: `OutOfTime` is raised then."""
+        other = copy(self)
+        other.seconds_left = seconds_left
+        return other
 
     def function(self, x: FloatArray, y: FloatArray) -> Any:
         """Return the function's value at a pair; points of named variables become dicts."""
@@ -229,17 +247,36 @@ class PairByPair:
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return f of every row of X against every row of Y."""
-        opponents = Y if isinstance(Y, np.ndarray) else Y.get()
-        of_point = partial(self.values_of_pairs, opponents)
-        return RowByRow(of_point, self.n_jobs, self.checked_numbers, self.failing)(X)
+        points, opponents = (side if isinstance(side, np.ndarray) else side.get() for side in (X, Y))
+        pairs = np.hstack([np.repeat(points, len(opponents), axis=0), np.tile(opponents, (len(points), 1))])
+        values, missing = np.empty(len(pairs)), np.arange(len(pairs))
+        if self._known:
+            keys = [pair.tobytes() for pair in pairs]
+            missing = np.array([k for k, key in enumerate(keys) if key not in self._known], np.int64)
+            values[:] = [self._known.get(key, np.nan) for key in keys]
+        found = np.zeros(len(pairs), bool)
+        of_pair = partial(self.value_of_pair, points.shape[1])
+        try:
+            for part in RowByRow(of_pair, self.n_jobs, self.checked_value, self.failing).parts(
+                pairs[missing], self.seconds_left
+            ):
+                values[missing[part.rows]], found[missing[part.rows]] = part.values, True
+            if not found[missing].all():
+                raise OutOfTime
+        except BaseException:
+            rows = np.flatnonzero(found)
+            self._known.update(zip((pair.tobytes() for pair in pairs[rows]), values[rows].tolist(), strict=True))
+            raise
+        self._known.clear()
+        return array_namespace(X).asarray(values.reshape(len(points), len(opponents)))
 
-    def values_of_pairs(self, opponents: FloatArray, x: FloatArray) -> list[Any]:
-        """Return the values of the function for a point and every opponent."""
-        return [self.function(x, y) for y in opponents]
+    def value_of_pair(self, dim_x: int, pair: FloatArray) -> Any:
+        """Return the value of the function at a row with both points of a pair."""
+        return self.function(pair[:dim_x], pair[dim_x:])
 
-    def checked_numbers(self, values: list[Any], x: FloatArray) -> list[float]:
-        """Return the values of a point's pairs, each checked to be one real number."""
-        return [self.checked(value, x) for value in values]
+    def checked_value(self, value: Any, pair: FloatArray) -> float:
+        """Return the value of a pair, checked to be one real number."""
+        return self.checked(value, pair)
 
 
 def resolve_minmax(

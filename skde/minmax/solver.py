@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -98,7 +100,8 @@ class MinMaxSolver(MinMaxSolution):
         Limit of the evaluations of one run, >= 1, which runs whole cycles and never exceeds it. An evaluation is a pair
         (x, y) or, for a constrained problem, a point x.
     max_time : float or None, default None
-        Time limit in seconds, > 0, checked between cycles about every 50 ms; a longer cycle runs to its end.
+        Time limit in seconds, > 0, checked between cycles about every 50 ms, and between pairs of a function of one
+        pair, after the first cycle; other longer cycles run to their ends.
     target : float or None, default None
         A run ends when the value of its incumbent is <= target.
     tol : float or None, default None
@@ -388,7 +391,8 @@ class MinMaxSolver(MinMaxSolution):
     def _solve(self, objective: MinMaxObjective, rules: dict[str, Any]) -> None:
         runner = self._runner
         with stop_request(self, runner) as stop:
-            run_fit(runner, objective, "step" if objective.game is None else "run", rules["max_time"], stop)
+            timed = objective.timed(partial(seconds_left, runner, rules["max_time"]))
+            run_fit(runner, timed, "step" if objective.game is None else "run", rules["max_time"], stop)
         runner.warn_without_value()  # as in Minimizer
 
     # -- ask and tell --------------------------------------------------------------------------------------------------
@@ -516,3 +520,8 @@ class MinMaxSolver(MinMaxSolution):
         runner.rules = saved.objective.rules
         runner.restore(header, arrays)
         self._runner = runner
+
+
+def seconds_left(runner: Runner, max_time: float | None) -> float:
+    """Return the seconds until the time limit; the first cycle, without which there is no result, has none."""
+    return math.inf if max_time is None or runner.generation < 0 else max_time - runner.timer.seconds_of_limit

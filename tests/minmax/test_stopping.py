@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from skde import MinMaxSolver, Status, get_problem
 
-from .games import BOX, game, make, same
+from .games import BOX, game, make, same, side
 
 
 @pytest.mark.parametrize(("name", "tol"), [("rustem4", 1e-3), ("rustem6", 1e-2), ("damped_cosine", 1e-2)])
@@ -61,3 +63,31 @@ def test_stopping_rules() -> None:
     assert called.fit(game, BOX, BOX).runs_[0].status == Status.CALLBACK
     assert len(seen) == 4
     assert seen[0] == 0
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_the_time_limit_is_looked_at_between_pairs(n_jobs: int | None, tmp_path: Path) -> None:
+    """Of a cycle that takes longer than the limit, the pairs before it are not evaluated again."""
+    log = tmp_path / "log"
+
+    def slow(x: Any, y: Any) -> float:
+        import time
+
+        with open(log, "a") as file:
+            file.write("x\n")
+        if len(log.read_text()) > 2 * 144:  # after the initial populations
+            time.sleep(0.005)
+        return float(game(x[None], y[None])[0, 0])
+
+    options = {"algorithm_x": side("de"), "pairwise": True, "n_cycles": 1, "gens_x": 3, "gens_y": 3}
+    whole = make(**options).fit(lambda x, y: float(game(x[None], y[None])[0, 0]), BOX, BOX)
+    solver = make(max_time=0.3 if n_jobs is None else 2.0, n_jobs=n_jobs, **options)
+    begin = time.monotonic()
+    solver.fit(slow, BOX, BOX)
+    assert n_jobs or time.monotonic() - begin < 2.0  # processes need seconds to start
+    assert solver.runs_[0].status == Status.TIME
+    assert solver.n_iter_ == 0
+    solver.set_params(max_time=None).resume()
+    assert (solver.fun_, solver.n_evals_) == (whole.fun_, whole.n_evals_)
+    # The incumbent may be a member, too, with pairs that are known by then.
+    assert whole.n_evals_ - 12 <= len(log.read_text()) // 2 <= whole.n_evals_
