@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, solve_triangular
 from scipy.optimize import minimize
+from scipy.spatial.distance import cdist
 
 from skde.typing import FloatArray, IntArray
 
@@ -14,7 +15,8 @@ VARIANCES = (0.7, 0.5, 0.5)
 VARIANCE_PRIOR, LENGTH_PRIOR = 1.0, 0.8
 # The search goes no further, in these deviations: a line search may try values that overflow.
 FARTHEST = 20.0
-JITTER = 1e-6  # added to the variance of every cost
+# Added to the variance of every cost, and of every draw as a share; tenfold where rounding needs more, up to the last.
+JITTER, LAST_JITTER = 1e-6, 1.0
 # The time grows with the cube of the number of costs, and learning takes many evaluations: it uses at most this many.
 MOST_LEARNT = 250
 
@@ -105,8 +107,7 @@ class GaussianProcess:
         prior = self._covariance(points, points, n_instances)
         unknown = prior - explained.T @ explained
         # Equal points and those with costs have the variance 0, which rounding could make negative.
-        unknown[np.diag_indices(len(unknown))] += JITTER * prior[0, 0]
-        noise = rng.standard_normal((count, len(points))) @ np.linalg.cholesky(unknown).T
+        noise = rng.standard_normal((count, len(points))) @ lower_factor(unknown, float(prior[0, 0])).T
         samples: FloatArray = self._middle + self._spread * (cross @ self._weights + noise)
         return samples
 
@@ -140,17 +141,16 @@ class Observations:
         return Observations(self.points[rows], self.alike[np.ix_(rows, rows)], self.costs[rows], self.counts[rows])
 
     def covariance(self, parameters: FloatArray, correlation: FloatArray) -> FloatArray:
-        """Return the costs' covariances."""
+        """Return the costs' covariances, without jitter."""
         common, own, noise = parameters[:3]
         covariances: FloatArray = (common + own * self.alike) * correlation
-        covariances[np.diag_indices(len(covariances))] += noise / self.counts + JITTER
+        covariances[np.diag_indices(len(covariances))] += noise / self.counts
         return covariances
 
     def factor(self, parameters: FloatArray) -> tuple[FloatArray, bool]:
         """Return the covariances' Cholesky factor."""
         correlation = matern(scaled_distances(self.points, self.points, parameters[3:]))
-        factor: tuple[FloatArray, bool] = cho_factor(self.covariance(parameters, correlation), lower=True)
-        return factor
+        return lower_factor(self.covariance(parameters, correlation), 1.0), True
 
     def negative_log_likelihood(self, logarithms: FloatArray) -> tuple[float, FloatArray]:
         """Return the negative logarithm of the likelihood, up to a constant, and its gradient."""
@@ -158,7 +158,9 @@ class Observations:
         common, own, noise = parameters[:3]
         distances = scaled_distances(self.points, self.points, parameters[3:])
         correlation = matern(distances)
-        factor = cho_factor(self.covariance(parameters, correlation), lower=True)
+        covariances = self.covariance(parameters, correlation)
+        covariances[np.diag_indices(len(covariances))] += JITTER
+        factor = cho_factor(covariances, lower=True)
         weights = cho_solve(factor, self.costs)
         value = self.costs @ weights / 2 + np.log(np.diag(factor[0])).sum()
         # Half the inverse less the weights' product, which is how the value changes with the covariances.
@@ -177,11 +179,28 @@ class Observations:
 
 
 def scaled_distances(first: FloatArray, second: FloatArray, lengths: FloatArray) -> FloatArray:
-    """Return the square root of 5 times the distances, with columns in units of their length scales."""
-    a, b = first / lengths, second / lengths
-    squares = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1) - 2 * a @ b.T
-    distances: FloatArray = np.sqrt(5 * np.maximum(squares, 0.0))
+    """Return the square root of 5 times the distances, with columns in units of their length scales.
+
+    They come from differences: |a|^2 + |b|^2 - 2 a b loses so many digits where a length scale is short, as a
+    conditional parameter's may be, that the matrix of correlations is not positive semidefinite.
+    """
+    distances: FloatArray = np.sqrt(5) * cdist(first / lengths, second / lengths)
     return distances
+
+
+def lower_factor(covariances: FloatArray, variance: float) -> FloatArray:
+    """Return Cholesky's lower factor of covariances plus the least jitter, a share of a variance, that it needs."""
+    jitter = JITTER
+    while True:
+        raised = covariances + np.diag(np.full(len(covariances), jitter * variance))
+        try:
+            factor: FloatArray = cholesky(raised, lower=True)
+        except LinAlgError:
+            if jitter >= LAST_JITTER:
+                raise
+            jitter *= 10
+        else:
+            return factor
 
 
 def matern(distances: FloatArray) -> FloatArray:

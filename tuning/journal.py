@@ -6,19 +6,22 @@ import fcntl
 import json
 import logging
 import os
+import socket
 import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from fcntl import LOCK_EX, LOCK_NB, flock
 from functools import partial
-from typing import Any
+from typing import IO, Any
 
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileSymlinkLock
 
 from skde.interrupts import interrupts
 
-# A process that was killed leaves its lock. Others remove one that has not changed for this time, in seconds.
+# A process that was killed leaves its lock. One of another host, or of Optuna's own, is removed when it has not changed
+# for this time, in seconds.
 STALE_AFTER = 30.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.001, 1.0  # seconds between attempts at the lock; each pause is twice the last one
 logger = logging.getLogger("skde.tuning")
@@ -40,7 +43,7 @@ def open_journal(path: str) -> JournalStorage:
     OSError
         For a place where there can be no file.
     """
-    path = os.path.abspath(path)  # the lock is a link to it, which has to lead there from the file's folder too
+    path = os.path.abspath(path)  # another folder may be the current one later
     if not os.path.isdir(os.path.dirname(path)):
         raise FileNotFoundError(f"storage: there is no directory {os.path.dirname(path)!r}")
     lock = JournalLock(path)
@@ -130,6 +133,9 @@ class JournalBackend(JournalFileBackend):
 class JournalLock(JournalFileSymlinkLock):
     """Optuna's lock of a journal file, without a wait; while it is held, the file ends with a whole line.
 
+    The lock is a link, which excludes all processes that use Optuna's, and a lock of the system on the journal, which
+    ends with its process. So a link that a process of this host has left is known, and removed at once.
+
     Parameters
     ----------
     path : str
@@ -139,7 +145,9 @@ class JournalLock(JournalFileSymlinkLock):
     def __init__(self, path: str) -> None:
         super().__init__(path, grace_period=None)
         self.path, self.link = path, f"{path}.lock"
+        self.owner = f"skde:{socket.gethostname()}"  # the target of its link
         self.seen, self.since = -1, 0.0  # the time of another process's link, and when it was first seen
+        self._locked: IO[bytes] | None = None
 
     def acquire(self) -> bool:
         """Take the lock, and remove a last line that was cut short.
@@ -149,10 +157,15 @@ class JournalLock(JournalFileSymlinkLock):
         FileExistsError
             While another process has the lock.
         """
+        self._lock()
         try:
-            os.symlink(self.path, self.link)
+            self._make_link()
         except FileExistsError:
+            self._unlock()
             self._remove_stale()
+            raise
+        except BaseException:
+            self._unlock()
             raise
         try:
             self._mend()
@@ -160,6 +173,46 @@ class JournalLock(JournalFileSymlinkLock):
             self.release()
             raise
         return True
+
+    def release(self) -> None:
+        """Give the lock back."""
+        try:
+            super().release()
+        finally:
+            self._unlock()
+
+    def _lock(self) -> None:
+        """Lock the journal in the system."""
+        self._locked = open(self.path, "ab")  # noqa: SIM115 - to write, as network file systems want it, until _unlock
+        try:
+            flock(self._locked, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            self._unlock()
+            raise FileExistsError(f"another process writes to {self.path!r}") from None
+        except OSError:  # a file system without locks: the link alone counts
+            self._unlock()
+
+    def _unlock(self) -> None:
+        if self._locked is not None:
+            self._locked.close()
+            self._locked = None
+
+    def _make_link(self) -> None:
+        """Make the link, in the place of one of this host: the process that made it does not lock the journal."""
+        try:
+            os.symlink(self.owner, self.link)
+        except FileExistsError:
+            if self._locked is None or not self._is_left():
+                raise
+            os.unlink(self.link)
+            logger.warning("the lock %r was removed: its process has ended", self.link)
+            os.symlink(self.owner, self.link)
+
+    def _is_left(self) -> bool:
+        try:
+            return os.readlink(self.link) == self.owner
+        except OSError:
+            return False
 
     def _remove_stale(self) -> None:
         with suppress(FileNotFoundError):  # the other process has given it back

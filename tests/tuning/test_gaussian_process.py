@@ -9,7 +9,17 @@ from scipy.stats import multivariate_normal
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
-from skde.tuning.gaussian_process import JITTER, MOST_LEARNT, GaussianProcess, Observations, map_estimate
+from skde.tuning import gaussian_process
+from skde.tuning.gaussian_process import (
+    JITTER,
+    MOST_LEARNT,
+    GaussianProcess,
+    Observations,
+    lower_factor,
+    map_estimate,
+    matern,
+    scaled_distances,
+)
 from skde.typing import FloatArray
 
 
@@ -183,3 +193,53 @@ def test_any_number_of_costs(count: int) -> None:
     if count > MOST_LEARNT:
         assert np.corrcoef(found, points[:, 0])[0, 1] > 0.95
     assert np.isfinite(found).all()
+
+
+# -- short length scales, as a conditional parameter may have ----------------------------------------------------------
+
+
+def conditional(count: int, seed: int) -> FloatArray:
+    """Return points with a choice, a number, and one that applies to the second choice alone; many are alike."""
+    rng = np.random.default_rng(seed)
+    second = rng.integers(0, 2, count)
+    points = np.stack(
+        [second == 0, second == 1, rng.random(count), np.where(second, rng.random(count), -0.5)], axis=1
+    ).astype(float)
+    alike = points[rng.integers(0, count, count)]
+    alike[:, 2] = np.clip(alike[:, 2] + 1e-4 * rng.normal(size=count), 0, 1)
+    return np.concatenate([points, alike, points])
+
+
+@pytest.mark.parametrize("length", [1.0, 1e-3, 1e-5, 1e-7])
+def test_correlations_are_those_of_points(length: float) -> None:
+    points = conditional(30, 0)
+    for column in range(4):
+        lengths = np.ones(4)
+        lengths[column] = length
+        correlations = matern(scaled_distances(points, points, lengths))
+        assert (np.diag(correlations) == 1).all()
+        assert (correlations == correlations.T).all()
+        assert np.linalg.eigvalsh(correlations).min() > -1e-13
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("length", [1e-5, 1e-6])
+def test_draws_with_a_short_length_scale(seed: int, length: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    parameters = np.array([0.4, 0.6, 0.1, 2.0, 2.0, 0.3, length])
+    monkeypatch.setattr(gaussian_process, "map_estimate", lambda data, first: np.log(parameters))
+    points, candidates = conditional(20, seed), conditional(60, seed + 100)
+    rng = np.random.default_rng(seed)
+    shares = np.eye(3)[rng.integers(0, 3, len(points))]
+    process = GaussianProcess(points, parameters[3:], shares, rng.normal(size=len(points)), np.ones(len(points)))
+    assert np.isfinite(process.draws(candidates, 3, 4, rng)).all()
+
+
+def test_the_jitter_grows_until_it_is_enough() -> None:
+    rng = np.random.default_rng(0)
+    q = np.linalg.qr(rng.normal(size=(6, 6)))[0]
+    for least in (0.0, -1e-5, -1e-3):
+        covariances = q @ np.diag([2.0, 1.0, 0.5, 0.2, 0.1, least]) @ q.T
+        factor = lower_factor(covariances, 1.0)
+        np.testing.assert_allclose(factor @ factor.T, covariances, atol=max(1e-6, -11 * least))
+    with pytest.raises(LinAlgError):
+        lower_factor(np.diag([1.0, -2.0]), 1.0)

@@ -67,17 +67,78 @@ def run(disaster: str) -> subprocess.CompletedProcess[str]:
 
 
 @posix
-def test_a_process_that_is_killed_with_the_lock(
-    here: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_process_that_is_killed_with_the_lock(here: Path, caplog: pytest.LogCaptureFixture) -> None:
     done = run(KILLED_WITH_THE_LOCK)
     assert done.returncode == -9, done.stderr
     assert Path("studies/tuning.log.lock").is_symlink()
-    monkeypatch.setattr(journal, "STALE_AFTER", 0.5)
+    begin = time.monotonic()
+    open_storage("studies/tuning.log")
+    assert time.monotonic() - begin < 1
     resumed = tuner(storage="studies/tuning.log", max_experiments=100).resume(cost)
-    assert "tuning.log.lock' was removed: 0.5 seconds without a write" in caplog.text
+    assert "tuning.log.lock' was removed: its process has ended" in caplog.text
     assert decisions(resumed) == decisions(tuner(max_experiments=100).fit(cost))
     assert not Path("studies/tuning.log.lock").is_symlink()
+
+
+@posix
+def test_a_lock_of_another_host_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "STALE_AFTER", 0.3)
+    storage, lock = open_storage(tmp_path / "tuning.log"), tmp_path / "tuning.log.lock"
+    lock.symlink_to("skde:another-host")
+    begin = time.monotonic()
+    begin_study(storage)
+    assert time.monotonic() - begin > 0.3
+    assert not lock.is_symlink()
+
+
+HOLDER = """
+import sys, time
+from skde.tuning.journal import JournalLock
+lock = JournalLock(sys.argv[1])
+lock.acquire()
+print("held", flush=True)
+time.sleep(60)
+"""
+
+
+@posix
+def test_the_lock_of_a_process_that_lives_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long its write takes; when it is killed, the next write goes on at once."""
+    monkeypatch.setattr(journal, "STALE_AFTER", 0.1)
+    path = tmp_path / "tuning.log"
+    storage = open_storage(path)
+    with subprocess.Popen([sys.executable, "-c", HOLDER, str(path)], stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        begin = time.monotonic()
+        Timer(1.0, holder.kill).start()
+        begin_study(storage)
+        assert 1.0 <= time.monotonic() - begin < 10.0
+    assert os.listdir(tmp_path) == ["tuning.log"]
+
+
+@posix
+def test_a_file_system_without_locks_has_the_link_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unsupported(*_: Any) -> None:
+        raise OSError("no locks available")
+
+    monkeypatch.setattr(journal, "flock", unsupported)
+    monkeypatch.setattr(journal, "STALE_AFTER", 0.3)
+    storage, lock = open_storage(tmp_path / "tuning.log"), tmp_path / "tuning.log.lock"
+    lock.symlink_to(journal.JournalLock(str(tmp_path / "tuning.log")).owner)
+    begin = time.monotonic()
+    begin_study(storage)
+    assert time.monotonic() - begin > 0.3
+
+
+@posix
+def test_a_link_of_another_process_stays_where_the_lock_cannot_be_taken(tmp_path: Path) -> None:
+    lock = tmp_path / "tuning.log.lock"
+    open_storage(tmp_path / "tuning.log")
+    lock.symlink_to(tmp_path / "tuning.log")
+    with pytest.raises(FileExistsError):
+        journal.JournalLock(str(tmp_path / "tuning.log")).acquire()
+    assert lock.is_symlink()
 
 
 @posix
