@@ -37,9 +37,9 @@ from skde.cli.output import run_and_show, to_json
 from skde.problems import ConstrainedProblem, Problem
 from skde.tuning import comparison, reproduction
 from skde.tuning.report import check_drawing, elite_lines
-from skde.tuning.study_storage import StudyRecord, open_storage
+from skde.tuning.study_storage import StudyRecord, open_storage, refuse_missing
 from skde.tuning.tuner import RacingTuner
-from skde.tuning.work_queue import WorkQueue, pause
+from skde.tuning.work_queue import WorkQueue, check_shared, pause
 from skde.validation import check_bounds
 from skde.variables import Variables
 
@@ -167,15 +167,22 @@ def worker(options: Any) -> int:
     silence_optuna()
     if options.jobs == 0:
         raise InputError("--jobs must not be 0: a worker does experiments itself")
-    queue = WorkQueue(open_storage(options.storage), options.study)
+    check_shared(options.storage)
+    storage = open_storage(options.storage)
+    queue = WorkQueue(storage, options.study)
     if queue.worker_options is None:
         print(f"waiting for skde tune ... --jobs 0 --storage ... --study {options.study}", file=sys.stderr)
     since = time.monotonic()
     while (worker_options := queue.worker_options) is None:
+        if StudyRecord.exists(storage, options.study) and queue.worker_options is None:
+            raise InputError(
+                f"the tuning {options.study!r} has no workers of this command: begin it by skde tune ... --jobs 0"
+            )
         pause(since)
     tuner, algorithm = make_tuner(Namespace(**{**vars(options), **read_worker_options(worker_options)}))
-    done = tuner.work(algorithm)
-    print(to_json({"n_experiments": done}) if options.json else f"{done} experiments done; the tuning is over")
+    done = tuner.work(algorithm)  # which says where the tuning goes on without workers
+    end = "; the tuning is over" if queue.finished else ""
+    print(to_json({"n_experiments": done}) if options.json else f"{done} experiments done{end}")
     return 0
 
 
@@ -210,7 +217,10 @@ def read_worker_options(worker_options: Any) -> dict[str, Any]:
 
 def store_worker_options(options: Any, tuner: Any, algorithm: Algorithm) -> None:
     """Store the options for workers, unless the tuning is resumed and has them in its storage."""
-    tuner.predict_budget(algorithm)  # workers see nothing of a tuning that is refused
+    tuner.predict_budget(algorithm)  # workers see nothing of a tuning that is refused, which leaves no file
+    check_shared(options.storage)
+    if options.resume:
+        refuse_missing(options.storage, options.study)
     storage = open_storage(options.storage)
     queue = WorkQueue(storage, options.study)
     if queue.worker_options is None or not StudyRecord.exists(storage, options.study):

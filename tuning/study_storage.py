@@ -25,6 +25,7 @@ from skde.validation import check_int
 
 STUDY = "skde-tuning"
 IDENTITY = "skde:tuning"
+WORKERS = "skde:workers"
 ERROR, COST = "error", "cost"
 RETRY_SECONDS = 0.5
 _VERBOSITY = RLock()
@@ -56,6 +57,35 @@ def open_storage(storage: Any) -> BaseStorage:
     if "://" in str(storage):
         return open_database(str(storage))
     return open_journal(os.fspath(storage))
+
+
+def refuse_missing(storage: Any, name: str) -> None:
+    """Refuse to resume from a file that is not there: to open it would make it.
+
+    Raises
+    ------
+    ValueError
+        With the way to begin a tuning.
+    """
+    path = file_of(storage)
+    if path is not None and not os.path.exists(path):
+        raise ValueError(f"the storage holds no tuning to resume, {name!r}: begin it by fit()")
+
+
+def file_of(storage: Any) -> str | None:
+    """Return the file of a journal's name or of SQLite's URL; None of other storages."""
+    if not isinstance(storage, str | os.PathLike):
+        return None
+    if "://" not in str(storage):
+        return os.fspath(storage)
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        url = make_url(str(storage))
+    except ArgumentError:  # open_database says why
+        return None
+    return url.database if url.get_backend_name() == "sqlite" and url.database != ":memory:" else None
 
 
 def open_database(url: str, tries: int = 3) -> RDBStorage:
@@ -90,6 +120,8 @@ class StudyRecord:
         Whether the study must exist, or must not.
     name : str, default STUDY
         Name of the study; a storage may have several.
+    workers : bool or None, default None
+        Whether the tuning leaves its experiments to workers; None: as it is stored.
 
     Attributes
     ----------
@@ -104,7 +136,14 @@ class StudyRecord:
         For a study that must exist and does not, or must not and does, and for that of another tuning.
     """
 
-    def __init__(self, storage: BaseStorage, identity: dict[str, Any], resume: bool, name: str = STUDY) -> None:
+    def __init__(
+        self,
+        storage: BaseStorage,
+        identity: dict[str, Any],
+        resume: bool,
+        name: str = STUDY,
+        workers: bool | None = None,
+    ) -> None:
         self.storage = storage
         self.name = name
         self.stored: dict[Experiment, float] = {}
@@ -112,8 +151,11 @@ class StudyRecord:
         self._trials: list[int] = []
         self._params: list[dict[str, Any]] = []
         self._done: list[bool] = []
+        self._study: int
         if resume:
             self._load(identity)
+            if workers is not None and workers != self.has_workers:
+                storage.set_study_user_attr(self._study, WORKERS, workers)
             return
         described = json.dumps(identity, sort_keys=True)
         try:
@@ -124,7 +166,14 @@ class StudyRecord:
                 f"the storage holds a tuning already, {name!r}: continue it by resume(), or give another storage or "
                 "study_name"
             ) from None
+        if workers:  # before workers see that there is a tuning
+            storage.set_study_user_attr(self._study, WORKERS, True)
         storage.set_study_user_attr(self._study, IDENTITY, described)
+
+    @property
+    def has_workers(self) -> bool:
+        """Whether the tuning leaves its experiments to workers."""
+        return bool(self.storage.get_study_user_attrs(self._study).get(WORKERS))
 
     @staticmethod
     def exists(storage: BaseStorage, name: str = STUDY) -> bool:

@@ -9,7 +9,6 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
-from optuna.storages import BaseStorage
 from sklearn.base import BaseEstimator
 
 from skde.algorithms import ALGORITHMS, Algorithm
@@ -25,7 +24,7 @@ from skde.tuning.report import write_report
 from skde.tuning.results import TunerResults
 from skde.tuning.rules import PRESETS, TESTS, Rules, n_iterations, planned_races, race_budget
 from skde.tuning.space import Space, as_space
-from skde.tuning.study_storage import STUDY, StudyRecord, open_storage
+from skde.tuning.study_storage import STUDY, StudyRecord, open_storage, refuse_missing
 from skde.tuning.targets.base import Limits, Target
 from skde.tuning.targets.conversion import as_target
 from skde.tuning.time_notice import TimeNotice
@@ -246,7 +245,7 @@ class RacingTuner(TunerResults, BaseEstimator):
         return self._run_loop()
 
     def work(self, target: Any) -> int:
-        """Run experiments of a tuning of another process with n_jobs=0, until it is over.
+        """Run experiments of a tuning of another process with n_jobs=0, until it is over or goes on without workers.
 
         The other process may be on another machine, begin later, and be killed and resumed meanwhile. A worker may be
         killed at any time: another one repeats its experiments after three times run_time_limit and ten seconds.
@@ -269,28 +268,36 @@ class RacingTuner(TunerResults, BaseEstimator):
         """
         self._check_options()
         checked = self._as_target(target, 1 if self.n_jobs == 0 else self.n_jobs)
-        storage, name = self._study()
+        name = self._checked_name()
+        setting, identity = self._identify(target, checked, 0)
+        check_shared(self.storage)
+        storage = open_storage(self.storage)
         queue = WorkQueue(storage, name)
         since = time.monotonic()
         while not StudyRecord.exists(storage, name):
             pause(since)
-        setting, identity = self._identify(target, checked, StudyRecord.identity(storage, name)["random_state"])
+        identity["random_state"] = StudyRecord.identity(storage, name)["random_state"]
         record = StudyRecord(storage, identity, resume=True, name=name)
-        return work(queue, record.params, setting.instances, checked)
+        return work(queue, record.params, setting.instances, checked, lambda: record.has_workers)
 
     def _run(self, target: Any, resume: bool) -> RacingTuner:
         self._check_options()
         checked = self._as_target(target, self.n_jobs or 1)
-        storage, name = self._study()
-        if self.n_jobs == 0:  # before a study begins
-            check_shared(storage)
+        workers, name = self.n_jobs == 0, self._checked_name()
+        stored_seed = resume and self.random_state is None
+        # All checks come before the storage is opened, which makes its file.
+        setting, identity = self._identify(target, checked, 0 if stored_seed else None)
+        if workers:
+            check_shared(self.storage)
             worker_timeout(self._limits())
-        seed = None
-        if resume and self.random_state is None:
-            seed = StudyRecord.identity(storage, name)["random_state"]
-        setting, identity = self._identify(target, checked, seed)
-        loop = TuningLoop(setting, StudyRecord(storage, identity, resume, name))
-        if self.n_jobs == 0:
+        if resume:
+            refuse_missing(self.storage, name)
+        storage = open_storage(self.storage)
+        if stored_seed:
+            identity["random_state"] = StudyRecord.identity(storage, name)["random_state"]
+            setting = replace(setting, seed=identity["random_state"])
+        loop = TuningLoop(setting, StudyRecord(storage, identity, resume, name, workers))
+        if workers:
             checked = QueuedTarget(checked, WorkQueue(storage, name), self._limits())
         self._loop, self._target = loop, checked
         return self._run_loop()
@@ -326,11 +333,11 @@ class RacingTuner(TunerResults, BaseEstimator):
                 bar.close()
         return self
 
-    def _study(self) -> tuple[BaseStorage, str]:
-        """Return the storage and the name of the study."""
+    def _checked_name(self) -> str:
+        """Return the name of the study."""
         if not (isinstance(self.study_name, str) and self.study_name):
             raise ValueError(f"study_name must be a name, got {self.study_name!r}")
-        return open_storage(self.storage), self.study_name
+        return self.study_name
 
     # -- checks --------------------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ time.
 
 from __future__ import annotations
 
+import logging
 import math
 import random
 import time
@@ -23,6 +24,8 @@ from optuna.trial import FrozenTrial, TrialState, create_trial
 from skde.tuning.study_storage import STUDY, quiet_optuna
 from skde.tuning.targets.base import Job, Limits, Outcome, Target
 
+logger = logging.getLogger("skde.tuning")
+WITHOUT_WORKERS = "the tuning has no workers: its process runs the experiments itself, n_jobs is not 0"
 FINISHED_KEY = "skde:finished"
 OPTIONS_KEY = "skde:orders"
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.001, 0.1
@@ -135,11 +138,12 @@ class WorkQueue:
         return self.storage.get_trial_id_from_study_id_trial_number(self._study, number)
 
 
-def check_shared(storage: BaseStorage) -> None:
-    """Refuse a storage in which two workers could claim the same offer."""
-    if isinstance(storage, InMemoryStorage):
+def check_shared(storage: Any) -> None:
+    """Refuse a storage, or the name of one, in which two workers could claim the same offer."""
+    if storage is None or isinstance(storage, InMemoryStorage):
         raise ValueError("workers need a storage that other processes reach: a journal file's name or a database's URL")
-    if isinstance(storage, RDBStorage) and storage.url.startswith("sqlite"):
+    url = storage.url if isinstance(storage, RDBStorage) else storage
+    if isinstance(url, str) and "://" in url and url.startswith("sqlite"):
         raise ValueError(
             "workers cannot share SQLite: claims are not atomic there, so experiments would be done twice; "
             "give a journal file's name, or the URL of PostgreSQL or MySQL"
@@ -271,8 +275,14 @@ def outcome_of(offer: FrozenTrial) -> Outcome:
 # -- a worker's side ---------------------------------------------------------------------------------------------------
 
 
-def work(queue: WorkQueue, params_of: Callable[[int], dict[str, Any]], instances: Sequence[Any], target: Target) -> int:
-    """Run offered experiments until the tuning is over; return how many were done.
+def work(
+    queue: WorkQueue,
+    params_of: Callable[[int], dict[str, Any]],
+    instances: Sequence[Any],
+    target: Target,
+    has_workers: Callable[[], bool] = lambda: True,
+) -> int:
+    """Run offered experiments until the tuning is over, or goes on without workers; return how many were done.
 
     Parameters
     ----------
@@ -284,10 +294,15 @@ def work(queue: WorkQueue, params_of: Callable[[int], dict[str, Any]], instances
         By their numbers.
     target : Target
         The target to run.
+    has_workers : callable
+        Returns whether the tuning still leaves its experiments to workers.
     """
     done = 0
     since = time.monotonic()
     while True:
+        if not has_workers():
+            logger.warning("%s", WITHOUT_WORKERS)
+            return done
         waiting = queue.offers(TrialState.WAITING)
         claimed = claim_batch(
             queue, waiting, lambda experiment: target.batch_size(instances[experiment.instance], experiment.seed)

@@ -139,6 +139,13 @@ def test_workers_are_told_when_a_tuning_goes_on_with_them(capsys: pytest.Capture
     assert capsys.readouterr().out == "0 experiments done; the tuning is over\n"
 
 
+def test_a_worker_of_a_tuning_without_workers_ends(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    storage = ["--storage", str(tmp_path / "tuning.log")]
+    found_by(capsys, *storage)
+    assert main(["tune", "worker", *storage]) == 2
+    assert "has no workers of this command: begin it by skde tune ... --jobs 0" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -155,6 +162,9 @@ def test_workers_are_told_when_a_tuning_goes_on_with_them(capsys: pytest.Capture
         ([*SMALL, "--preset", "elite"], "did you mean 'elitist'"),
         ([*SMALL, "--jobs", "0"], "workers need a storage"),
         ([*SMALL, "--resume"], "holds no tuning to resume"),
+        ([*SMALL, "--resume", "--storage", "{folder}/tuning.log"], "holds no tuning to resume"),
+        ([*SMALL, "--resume", "--storage", "{folder}/tuning.log", "--jobs", "0"], "holds no tuning to resume"),
+        ([*SMALL, "--storage", "{folder}/tuning.log", "--max-experiments", "50"], "max_experiments must be at least"),
         ([*SMALL, "--study", ""], "study_name must be a name"),
         (["tune", "worker"], "--storage"),
         (["tune", "worker", "--storage", "sqlite:///{folder}/tuning.db"], "workers cannot share SQLite"),
@@ -169,3 +179,4 @@ def test_bad_input(capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments
     printed = capsys.readouterr()
     assert printed.out == ""
     assert message in printed.err
+    assert list(tmp_path.iterdir()) == []

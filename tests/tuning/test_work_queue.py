@@ -292,3 +292,66 @@ def test_a_tuner_without_workers_waits(start: Start, tmp_path: Path, alone: Any)
     assert worker.poll() is None  # although all that was offered may be done
     assert decisions(tuner(storage, n_jobs=0).resume(cost)) == alone
     assert done_by(worker) > 0
+
+
+def interrupted(storage: Any, n_jobs: int, after: int) -> None:
+    """Leave a tuning that was interrupted."""
+
+    def stops(config: dict[str, Any], instance: float, seed: int) -> float:
+        stops.calls += 1  # type: ignore[attr-defined]
+        if stops.calls > after:  # type: ignore[attr-defined]
+            raise KeyboardInterrupt
+        return cost(config, instance, seed)
+
+    stops.calls = 0  # type: ignore[attr-defined]
+    stops.__qualname__ = cost.__qualname__
+    with pytest.raises(KeyboardInterrupt):
+        tuner(storage, n_jobs=n_jobs).fit(stops)
+
+
+def test_workers_end_where_a_tuning_is_resumed_without_them(start: Start, tmp_path: Path, alone: Any) -> None:
+    storage = tmp_path / "tuning.log"
+    first = start("fit", storage)
+    wait_for_offer(storage, TrialState.WAITING, 20)
+    first.kill()
+    worker = start("work", storage, "1.0", "sleep0.05")
+    wait_for_offer(storage, TrialState.COMPLETE, 3)
+    assert worker.poll() is None
+    assert decisions(tuner(storage).resume(cost)) == alone
+    out, err = worker.communicate(timeout=60)
+    assert int(out) >= 3
+    assert "the tuning has no workers" in err
+
+
+def test_workers_of_a_tuning_without_workers_end(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    storage = tmp_path / "tuning.log"
+    interrupted(storage, 1, 30)
+    assert tuner(storage).work(cost) == 0
+    assert "the tuning has no workers: its process runs the experiments itself" in caplog.text
+
+
+def test_a_tuning_may_get_workers_when_it_is_resumed(start: Start, tmp_path: Path, alone: Any) -> None:
+    storage = tmp_path / "tuning.log"
+    interrupted(storage, 1, 30)
+    resumed = start("resume", storage)
+    wait_for_offer(storage, TrialState.WAITING)
+    tuner(storage).work(cost)
+    resumed.communicate(timeout=60)
+    assert decisions(tuner(storage).resume(cost)) == alone
+
+
+@pytest.mark.parametrize("name", ["tuning.log", "sqlite"])
+def test_a_refused_tuning_leaves_no_file(name: str, tmp_path: Path) -> None:
+    storage = f"sqlite:///{tmp_path}/tuning.db" if name == "sqlite" else tmp_path / name
+    with pytest.raises(ValueError, match="max_experiments must be at least"):
+        tuner(storage).set_params(max_experiments=2).fit(cost)
+    with pytest.raises(ValueError, match="a problem's name, a pair"):
+        tuner(storage).fit("de")
+    with pytest.raises(ValueError, match=r"workers cannot share SQLite|run_time_limit must be given with workers"):
+        tuner(storage, n_jobs=0, run_time_limit=None).fit(cost)
+    for random_state in (1, None):
+        with pytest.raises(ValueError, match="the storage holds no tuning to resume, 'skde-tuning': begin it by fit"):
+            tuner(storage).set_params(random_state=random_state).resume(cost)
+    with pytest.raises(ValueError, match="a problem's name, a pair"):
+        tuner(storage).work("de")
+    assert list(tmp_path.iterdir()) == []
