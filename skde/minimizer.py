@@ -105,7 +105,10 @@ class Minimizer(BaseSolver):
     target : float or None, default None
         A run ends when its best value, of a feasible point, is <= target.
     tol : float or None, default None
-        A run ends when the standard deviation of its population's values is <= tol times the size of their mean, >= 0.
+        A run ends when the standard deviation of its population's values is <= atol + tol * abs(mean of these), >= 0.
+        Not while all values were equal: these have converged to nothing.
+    atol : float, default 0.0
+        Absolute tolerance of this rule, >= 0, for minima near 0; with tol=None and atol > 0, tol is 0.
     stagnation : int or None, default None
         A run ends when its best value has not improved for this many generations, >= 1.
     constraints : LinearConstraint, NonlinearConstraint or Bounds of scipy.optimize, list of these or None, default None
@@ -139,7 +142,8 @@ class Minimizer(BaseSolver):
         CPU "serial" and "threads", on a GPU "naive", "kernels", "fpde", "fused" and "persistent". With device="auto" a
         model takes its device. A fit that has begun cannot change to or from "joblib", "serial" and "naive".
     dtype : {"float64", "float32"}, default "float64"
-        The precision of positions and values. Bounds are rounded to it.
+        The precision of positions and values. Bounds are rounded to it inwards, so that no point is outside of them; a
+        box with fewer than two numbers inside is an error.
     vectorized : bool, default True
         Whether a callable takes X of shape (n, dim) and returns n values; False: one point, one number. Constraints
         likewise.
@@ -288,6 +292,7 @@ class Minimizer(BaseSolver):
         max_eval_time: float | None = None,
         target: float | None = None,
         tol: float | None = None,
+        atol: float = 0.0,
         stagnation: int | None = None,
         constraints: Any = None,
         feasibility_tol: float = 1e-6,
@@ -316,6 +321,7 @@ class Minimizer(BaseSolver):
         self.max_eval_time = max_eval_time
         self.target = target
         self.tol = tol
+        self.atol = atol
         self.stagnation = stagnation
         self.constraints = constraints
         self.feasibility_tol = feasibility_tol
@@ -517,7 +523,7 @@ class Minimizer(BaseSolver):
             execution = recorded_execution(self.execution, runner.engine)
         self._begin_record(runner)
         runner.rules = objective.rules
-        runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
+        runner.set_rules(rules["target"], rules["tol"], rules["stagnation"], rules["atol"])
         objective.probe(runner.engine, runner.batch.spec.dtype, self.verbose)
         check_eval_time(self, objective)
         self._begin_memory(runner, objective, execution in ("auto", "step"))

@@ -44,11 +44,11 @@ from skde.validation import (
     check_dtype,
     check_int,
     check_jobs,
-    check_precision,
     check_real,
     check_start,
     check_verbose,
     refuse_iterator,
+    round_inwards,
 )
 from skde.variables import Variables, checked_variables
 
@@ -71,6 +71,7 @@ class Parameters(Protocol):
     max_time: float | None
     target: float | None
     tol: float | None
+    atol: float
     stagnation: int | None
     constraints: Any
     feasibility_tol: float
@@ -304,7 +305,9 @@ def choose_algorithm(
         discrete=discrete,
         n_start=len(check_start(x0, box, MOST_INDIVIDUALS)),
         n_islands=parameters.n_islands,
-        one_search=bool(parameters.final_evals or parameters.tol is not None or parameters.stagnation is not None),
+        one_search=bool(
+            parameters.final_evals or parameters.tol is not None or parameters.atol or parameters.stagnation is not None
+        ),
         polish=default_evals(len(box), evals),
     )
     choice = rule(given)
@@ -324,7 +327,8 @@ def print_choice(choice: Choice) -> None:
 
 def stopping_rules(parameters: Parameters, constrained: bool) -> dict[str, Any]:
     """Return the checked rules for stopping; with constraints, only feasible points reach a target."""
-    rules = check_stopping(parameters.target, parameters.tol, parameters.stagnation, parameters.max_time)
+    given = parameters.target, parameters.tol, parameters.atol, parameters.stagnation, parameters.max_time
+    rules = check_stopping(*given)
     if constrained and rules["target"] is not None:
         rules["target"] = min(rules["target"], LARGEST)
     return rules
@@ -446,23 +450,24 @@ def make_template(
     if constrained and dtype != "float64":
         raise ValueError(f"dtype must be 'float64' where there are constraints, got {dtype!r}")
     schedules = [PopulationSchedule.from_parameters(values) for values in given]
-    check_precision(box, dtype)
+    inside = round_inwards(box, dtype)
     template = build_spec(
         algorithms,
         given,
         schedules,
         setting,
-        box,
+        inside,
         seeds=np.zeros(len(algorithms), np.uint64),
         limits=(
             generation_limits(parameters, schedules, len(box))
             if saved is None
             else np.full(len(given), saved.limits.max())
         ),
-        start=check_start(x0, box, min(schedule.most for schedule in schedules)),
+        start=check_start(x0, box, min(schedule.most for schedule in schedules)).clip(*inside.T),
         islands=make_archipelago(parameters, n_islands, min(schedule.members for schedule in schedules)),
         target=rules["target"],
         tol=rules["tol"],
+        atol=rules["atol"],
         stagnation=rules["stagnation"],
         dtype=np.dtype(dtype),
         variables=checked_variables(variables, np.dtype(dtype)),

@@ -21,7 +21,7 @@ from skde.fit.polished_points import PolishedPoints, check_polished
 from skde.fit.runner import Runner
 from skde.fit.runner_state import check_runner_state, runner_layout
 from skde.islands import Migration
-from skde.minimizer_spec import Budget, Parameters, SavedPlan, algorithms_of, budget_of, search_setting
+from skde.minimizer_spec import Budget, Parameters, SavedPlan, algorithms_of, search_setting
 from skde.serialization import HEADER, Layout, check_keys, check_layout, entry, json_view
 from skde.typing import FloatArray
 from skde.validation import check_bounds, check_inside, check_int, check_real, check_start
@@ -40,10 +40,10 @@ REQUIRED_KEYS: dict[str, Any] = {
     "seconds": (float, int),
     "ending": int,
     "dtype": str,
+    "planned": list,
 }
 OPTIONAL_KEYS: dict[str, Any] = {
     "feasibility_tol": (float, int),
-    "planned": list,
     "variables": list,
     "automatic": bool,
     "polish_evals": int,
@@ -235,7 +235,7 @@ def saved_plan(parameters: Parameters, header: dict[str, Any], arrays: dict[str,
     with entry("box"):
         box = check_bounds(arrays["box"])
     with entry(HEADER):
-        given = header.get("planned", list(budget_of(parameters, len(box))))
+        given = header["planned"]
         if len(given) != len(BUDGET):
             raise ValueError(f"planned must be {', '.join(BUDGET)}, got {given!r}")
         budget = (given[0], given[1], given[2])

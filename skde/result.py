@@ -94,6 +94,8 @@ class RunResult:
         Whether nothing cut the polish short, such as Ctrl-C.
     exhausted : bool
         Whether every point of a discrete space has been evaluated, so that x is its best point.
+    flat : bool
+        Whether no two finite values of its populations differed.
     """
 
     x: FloatArray
@@ -109,6 +111,7 @@ class RunResult:
     polish_evals: int = 0
     polish_complete: bool = True
     exhausted: bool = False
+    flat: bool = False
 
     @property
     def feasible(self) -> bool:
@@ -119,6 +122,12 @@ class RunResult:
     def has_value(self) -> bool:
         """Whether x is feasible and has a value, other than NaN and infinity."""
         return self.feasible and self.fun < np.inf
+
+    @property
+    def has_equal_values(self) -> bool:
+        """Whether its populations had one value, which is that of x."""
+        best = self.history.best
+        return self.flat and not self.exhausted and bool((best[np.isfinite(best)] == self.fun).all())
 
     @property
     def success(self) -> bool:
@@ -135,7 +144,7 @@ class RunResult:
             text += f" A local search of {self.polish_evals} evaluations followed"
             text += "." if self.polish_complete else ", and was cut short."
         if self.has_value:
-            return text
+            return f"All values were equal, so the minimum may be anywhere. {text}" if self.has_equal_values else text
         if self.feasible:
             return f"No value of {self.n_evals} evaluations was finite. {text}"
         return f"No feasible point was found, the least violation is {self.violation:.3g}. {text}"

@@ -18,7 +18,7 @@ import numpy as np
 from skde.files import atomic_write
 
 FORMAT = "skde"
-VERSION = 1
+VERSION = 2
 HEADER = "header"
 # The exceptions that damaged or crafted files may raise. zipfile raises RuntimeError for entries with the flag of
 # encryption or with an unknown method.

@@ -130,11 +130,15 @@ def evals_allowed(
     return max(evals - reserved, largest * n_islands) // n_islands
 
 
-def check_stopping(target: Any, tol: Any, stagnation: Any, max_time: Any) -> dict[str, Any]:
-    """Return the checked stopping rules and the time limit."""
+def check_stopping(target: Any, tol: Any, atol: Any, stagnation: Any, max_time: Any) -> dict[str, Any]:
+    """Return the checked stopping rules and the time limit. With an absolute tolerance alone, the relative one is 0."""
+    absolute = check_real("atol", atol, 0)
+    if tol is None and absolute > 0:
+        tol = 0.0
     return {
         "target": None if target is None else check_real("target", target),
         "tol": None if tol is None else check_real("tol", tol, 0),
+        "atol": absolute,
         "stagnation": None if stagnation is None else min(check_int("stagnation", stagnation, 1), UNLIMITED),
         "max_time": None if max_time is None else check_real("max_time", max_time, 0, low_open=True),
     }

@@ -299,22 +299,38 @@ def refuse_pair(j: int, low: float, high: float) -> None:
 
 def check_inside(points: FloatArray, box: FloatArray, dtype: Any) -> None:
     """Refuse points that are outside of the bounds in the precision of a fit."""
-    low, high = box.astype(dtype).T
+    low, high = round_inwards(box, dtype).T
     rounded = points.astype(dtype)
     if not ((rounded >= low) & (rounded <= high)).all():
         raise ValueError("points must be inside their bounds")
 
 
-def check_precision(box: FloatArray, dtype: str) -> None:
-    """Refuse bounds that are equal or not finite in the precision of a fit."""
+def round_inwards(box: FloatArray, dtype: Any) -> FloatArray:
+    """Return the largest box of numbers of a precision, as float64, that is inside a box.
+
+    Parameters
+    ----------
+    box : ndarray of shape (dim, 2)
+        The bounds.
+    dtype : dtype
+        The precision of a fit.
+
+    Raises
+    ------
+    ValueError
+        For bounds with fewer than two numbers of the precision between them, or with a width that it does not hold.
+    """
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         low, high = box.astype(dtype).T
+        low = np.where(low < box[:, 0], np.nextafter(low, low.dtype.type(np.inf)), low)
+        high = np.where(high > box[:, 1], np.nextafter(high, high.dtype.type(-np.inf)), high)
         width = high - low
-    vanishes = ((low == 0) & (box[:, 0] != 0)) | ((high == 0) & (box[:, 1] != 0))
-    good = (width > 0) & (width < np.inf) & ~vanishes
-    if np.count_nonzero(good) < len(good):
+    good = (width > 0) & (width < np.inf)
+    if not good.all():
         j = int(good.argmin())
-        raise ValueError(f"bounds[{j}] = ({box[j, 0]}, {box[j, 1]}) cannot be told apart or held in dtype={dtype!r}")
+        what = "is too wide" if low[j] < high[j] else "has fewer than two numbers inside"
+        raise ValueError(f"bounds[{j}] = ({box[j, 0]}, {box[j, 1]}) {what} for dtype={np.dtype(dtype).name!r}")
+    return np.stack([low, high], axis=1).astype(np.float64)
 
 
 def check_start(x0: Any, box: FloatArray, pop: int) -> FloatArray:

@@ -50,7 +50,7 @@ class CMAES(Algorithm):
     at a random point of the box after a generation in which
 
     - the best values of the last :math:`10 + \lceil 30 D / \lambda \rceil` generations differ by at most `tol_fun` /
-      10, or by at most `tol_fun`, as do the values of the generation;
+      10 times the size of the smallest, or by at most `tol_fun` times this, as do the values of the generation;
     - all standard deviations are below `tol_x`, in widths of the box, or one is above 1000 times the step at the start;
     - a fifth of a standard deviation does not change a component of the mean;
     - the condition number of C is above 1e14;
@@ -81,16 +81,16 @@ class CMAES(Algorithm):
         16384 trials.
     tol_x : float, default 1e-12
         Tolerance of the standard deviations, >= 0.
-    tol_fun : float, default 1e-11
-        Tolerance of the values in their unit, >= 0; 0: they must be equal. Values that are all small need a smaller
-        one.
+    tol_fun : float, default 1e-14
+        Tolerance of the values, relative to the smallest, >= 0; 0: they must be equal. So a search does not depend on
+        the unit of the values.
     repair : {"clip", "reflect", "midpoint", "random", "periodic"}, default "clip"
         Repair of a component outside its bounds, as in `DE`; the parent is the mean.
     penalty : float, default 2.0
         Weight of the distance of trials from the box, >= 0. They are ranked by :math:`f(\text{repaired } x) + \gamma
         d^2`, with the distance :math:`d` of :math:`x` from the box in widths of the box. :math:`\gamma` is the smallest
-        so far of `penalty` times the interquartile range of the values of a generation, divided by the mean of its
-        variances; it rises to the last of these while the mean is far from the box.
+        so far of `penalty` times the interquartile range of the values of a generation, up to the largest finite one,
+        divided by the mean of its variances; it rises to the last of these while the mean is far from the box.
 
     Notes
     -----
@@ -105,8 +105,9 @@ class CMAES(Algorithm):
     :math:`p_\sigma` instead of :math:`v`; here :math:`S^{1/2}` is made of products of matrices, by three terms of its
     series and an iteration where these are not enough, so that A has the same bits on every device. :math:`c_\sigma =
     (\mu_w + 2) / (D + \mu_w + 3)`, as in the package pycma. Small populations of "bipop" are multiples of `pop_size`.
-    The criteria of a restart are close to those of pycma, but simpler: no eigenvectors are tested, the condition number
-    is an estimate from a QR decomposition, and stagnation compares minima. pycma's penalty has a weight for each
+    The criteria of a restart are close to those of pycma, but simpler: the tolerance of values is relative, no
+    eigenvectors are tested, the condition number is an estimate from a QR decomposition, and stagnation compares
+    minima. pycma's penalty has a weight for each
     component. A generation of k `pop_size` trials takes k generations of the fit, so limits and callbacks count
     generations of `pop_size` evaluations. The population of a fit has, for each of its rows, the best point that was a
     trial of this row: a migrant from another island enters it and does not move the mean. Values that `tell` gets for
@@ -129,7 +130,7 @@ class CMAES(Algorithm):
     active: bool = True
     max_doublings: int | None = None
     tol_x: float = 1e-12
-    tol_fun: float = 1e-11
+    tol_fun: float = 1e-14
     repair: str = "clip"
     penalty: float = 2.0
 

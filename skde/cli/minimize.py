@@ -54,7 +54,7 @@ EXAMPLES = """examples:
   skde minimize mymodule:loss_of_one_point --dim 8 --bounds -5 5 --n-jobs 4 --json
 """
 PARAMETERS = (
-    *("max_iter", "max_evals", "max_time", "target", "tol", "n_runs", "dtype", "n_jobs", "random_state"),
+    *("max_iter", "max_evals", "max_time", "target", "tol", "atol", "n_runs", "dtype", "n_jobs", "random_state"),
     *("final_evals", "on_error", "max_eval_time", "recorder"),
 )
 VARIABLE_HELP = (
@@ -88,6 +88,7 @@ def add_minimize(commands: Any) -> None:
     add("--max-iter", type=integer, help="generations after the initial population")
     add("--max-evals", type=integer, help="evaluations of one run (default, without other limits: 10000 a variable)")
     add("--tol", type=number, help="a run ends when its population's values are this close, relatively")
+    add("--atol", type=number, help="absolute tolerance of this rule, for minima near 0 (default: 0)")
     add_fit_options(add, "float64 or float32", "threads; for a function of one point also processes")
     add("--execution", default="auto", metavar="MODEL", help=EXECUTION_HELP)
     add(

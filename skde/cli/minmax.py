@@ -43,7 +43,7 @@ OF_PRESETS = ("strategy", "pop_size")
 OPTIONS = {"n_cycles": "cycles", "archive_size": "archive", "n_runs": "runs", "random_state": "seed"}
 PARAMETERS = (
     *("n_cycles", "gens_x", "gens_y", "archive_size", "renewal", "multipliers", "penalty"),
-    *("max_evals", "max_time", "target", "tol", "stagnation", "n_runs", "dtype", "n_jobs", "random_state"),
+    *("max_evals", "max_time", "target", "tol", "atol", "stagnation", "n_runs", "dtype", "n_jobs", "random_state"),
 )
 
 
@@ -68,6 +68,7 @@ def add_minmax(commands: Any) -> None:
     add("--pop-size", type=integer, help="of the preset: individuals of both sides (default: 50)")
     add("--max-evals", type=integer, help="pairs, or points of a constrained problem, that one run evaluates")
     add("--tol", type=number, help="a run ends when the best values of both sides are this close, relatively")
+    add("--atol", type=number, help="absolute tolerance of this rule, for values near 0 (default: 0)")
     add("--stagnation", type=integer, metavar="CYCLES", help="a run ends after CYCLES cycles without a better value")
     add_fit_options(add, "float64, or float32 without constraints", "threads")
     add("--save", type=Path, metavar="FILE", help="save the solver; MinMaxSolver.load(FILE).resume() continues it")

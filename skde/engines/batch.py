@@ -140,7 +140,7 @@ class Batch(Runs):
         tol = -1.0 if spec.tol is None else spec.tol
         if (tol < 0) != (numbers[PLACES["tol"]] < 0):
             self.step = None  # a tol needs other kernels
-        numbers[PLACES["tol"]] = tol
+        numbers[PLACES["tol"]], numbers[PLACES["atol"]] = tol, spec.atol
         numbers[PLACES["run_seconds"]] = spec.run_seconds or 0.0
         numbers[PLACES["pause_seconds"]] = spec.pause_seconds
 

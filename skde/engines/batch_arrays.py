@@ -48,6 +48,7 @@ AXES = {
         "clock": "R",
         "arrivals": "barriers",
         "since": "halves R",
+        "differed": "R 2",
         "evals": "halves R",
         "order": "halves R ordered",
         "sorting": "R sorting",
@@ -61,7 +62,7 @@ AXES = {
 PROGRESS = ("generation", "status", "spent")
 # The arrays of a checkpoint, in their order.
 SAVED = (
-    *("generation", "status", "record", "since", "history", "met"),
+    *("generation", "status", "record", "since", "differed", "history", "met"),
     *("x", "f", "extra", "vectors", "memory", "archive", "order"),
 )
 # Those of which a checkpoint has one half: that of a run's last generation.

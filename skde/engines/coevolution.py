@@ -102,7 +102,7 @@ class Coevolution(IncumbentRuns, Batch):
     def refresh(self) -> None:
         """Pass the limits and the stopping rules of the current spec to the kernels."""
         super().refresh()
-        self.fields["tol"] = self.record["tol"]
+        self.fields["tol"], self.fields["atol"] = self.record["tol"], self.record["atol"]
         self.record["tol"] = -1.0  # a population of one has no spread
 
     def best(self, generation: IntArray | None = None) -> tuple[IntArray, FloatArray]:

@@ -167,7 +167,7 @@ class CpuEngine:
     def decode(self, variables: Variables, x: FloatArray) -> FloatArray:
         """Return the values of typed variables at the rows of x, an (n, d) array."""
         values = np.empty((len(x), len(variables)), x.dtype)
-        table = contiguous(variables.table, x.dtype)
+        table = variables.table_of(x.dtype)
         single, (rows, dim), n = x.dtype == np.float32, x.shape, len(variables)
         where = address(x, real_dtype(single)), address(table, x.dtype), address(values, x.dtype)
         _cpu.decode(single, where[0], rows, dim, where[1], n, where[2])
@@ -246,12 +246,12 @@ def decoding_of(objective: Compiled, dtype: np.dtype[Any]) -> Decoding | None:
     if not isinstance(objective, DecodedObjective):
         return None
     variables, function = objective.variables, objective.objective.cpu_address(dtype == np.float32)
-    return Decoding(contiguous(variables.table, dtype), len(variables), function)
+    return Decoding(variables.table_of(dtype), len(variables), function)
 
 
 def decoding_of_variables(variables: Variables | None, dtype: np.dtype[Any]) -> Decoding | None:
     """Return the typed variables of one side of a game, of which the kernels know the function."""
-    return None if variables is None else Decoding(contiguous(variables.table, dtype), len(variables))
+    return None if variables is None else Decoding(variables.table_of(dtype), len(variables))
 
 
 def real_dtype(single: bool) -> np.dtype[Any]:

@@ -300,7 +300,7 @@ class CudaEngine:
         """Return the table of variables on this GPU. It is copied once: CUDA graphs need a fixed address."""
         key = self.device, dtype.name
         if key not in variables.uploaded:
-            variables.uploaded[key] = self.xp.asarray(contiguous(variables.table, dtype))
+            variables.uploaded[key] = self.xp.asarray(variables.table_of(dtype))
             self.xp.cuda.get_current_stream().synchronize()  # the streams of other threads may read it at once
         return variables.uploaded[key]
 

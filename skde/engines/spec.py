@@ -55,6 +55,7 @@ class Spec:
     islands: Archipelago = field(default_factory=Archipelago)  # consecutive runs that exchange individuals
     target: float | None = None
     tol: float | None = None
+    atol: float = 0.0
     stagnation: int | None = None
     run_seconds: float | None = None  # time limit of each run by its own clock; only for execution "run"
     pause_seconds: float = 0.0  # by a run's own clock, after which it returns to the host

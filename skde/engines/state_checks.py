@@ -57,6 +57,7 @@ def check_batch(
     checks.check("status", f"states must be among {STATUSES}", np.isin(state["status"], STATUSES))
     checks.check_range("met", "generations of meetings", state["met"], 0, generation + 1)
     checks.check_range("since", "generations of improvements", state["since"], 0, begun)
+    checks.check("differed", "it must be 0 or 1", np.isin(state["differed"], (0, 1)))
     checks.check("archive", "its points must be finite", np.isfinite(state["archive"]))
     if spec.recorded:
         slots = state["history"].shape[1]

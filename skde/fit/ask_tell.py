@@ -87,6 +87,7 @@ def tell(runner: Runner, X: Array | None, f: Any) -> None:
         values = told_values(f, shape[:-1], rows)
         if X is not told:
             told = contiguous(moved_to(X, told, "X"), batch.spec.dtype)
+            told = told if batch.spec.variables is not None else rounded_inwards(runner, told)
             told, values = in_order(told, values, runner.asked)
             rows = told.reshape(-1, shape[-1])
         points = told if batch.spec.variables is None else points_of(runner, batch.spec.variables, told)
@@ -179,7 +180,17 @@ def encoded(runner: Runner, variables: Variables, told: Array, asked: Array, poi
     values, before = to_numpy(told).reshape(-1, n), to_numpy(asked).reshape(-1, n)
     components = to_numpy(points).reshape(-1, points.shape[-1])
     found = variables.encode(values, "X", components, values != before)
-    return runner.batch.xp.asarray(found, dtype=points.dtype).reshape(points.shape)
+    return rounded_inwards(runner, runner.batch.xp.asarray(found, dtype=points.dtype).reshape(points.shape))
+
+
+def rounded_inwards(runner: Runner, points: Array) -> Array:
+    """Return points of which single precision has rounded components at their bounds out of the box, inside it."""
+    spec, xp = runner.batch.spec, runner.batch.xp
+    if spec.dtype == np.float64:
+        return points
+    lower, upper = (xp.asarray(bound, dtype=spec.dtype) for bound in (spec.lower, spec.upper))
+    below, above = xp.nextafter(lower, lower - 1), xp.nextafter(upper, upper + 1)
+    return xp.where((points == below) | (points == above), xp.clip(points, lower, upper), points)
 
 
 def trials_shape(runner: Runner) -> tuple[int, ...]:
@@ -464,6 +475,7 @@ def replace_points(runner: Runner, partial: PartialGeneration, where: Array, tol
     if runner.rounds is not None:
         raise ValueError("X must be the points that ask returned: those of final_evals cannot be replaced by others")
     variables = runner.batch.spec.variables
+    told = told if variables is not None else rounded_inwards(runner, told)
     points = told if variables is None else encoded(runner, variables, told, asked, points)
     check_inside(runner, points[None], np.array([len(points)]))
     partial.told[where], partial.points[where] = told, points

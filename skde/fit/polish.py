@@ -206,7 +206,7 @@ class Polish:
     def polish_run(self, run: int, start: FloatArray, code: float) -> None:
         """Search from the best point of a run by a method of SciPy, and store the best point found."""
         runner, rules, points = self.runner, self.objective.rules, self.points
-        lower, upper = self.objective.box.T
+        lower, upper = self.runner.batch.spec.lower, self.runner.batch.spec.upper
         real = self.real
         counted, clock = 0, runner.seconds
 
@@ -239,7 +239,7 @@ class Polish:
     def polish_together(self, runs: IntArray) -> None:
         """Search from the best points of some runs together by a method of TOGETHER, and store what is found."""
         runner, points = self.runner, self.points
-        lower, upper = self.objective.box.T
+        lower, upper = self.runner.batch.spec.lower, self.runner.batch.spec.upper
         free = np.flatnonzero(self.real & (upper > lower))
         low, width = lower[free], (upper - lower)[free]
         starts, codes = (found[runs] for found in runner.best_points())

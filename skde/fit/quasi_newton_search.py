@@ -19,6 +19,7 @@ SUFFICIENT = 1e-4  # part of the decrease that the gradient promises
 CURVATURE = 1e-10  # a pair with less is not kept
 MOST_NUMBERS = 2**22  # of the points in one call of the function
 TINY = float(np.finfo(float).tiny)  # of smaller numbers the inverse may not be finite
+SAFE_EXPONENT = 300  # products of numbers from 2^-300 to 2^300 are neither 0 nor infinite
 # Values may be so large that their products are not finite.
 HUGE: dict[str, Any] = {"over": "ignore", "invalid": "ignore"}
 
@@ -73,7 +74,8 @@ class QuasiNewtonSearch(JointSearch):
         self.best_u, self.best_f = begin.copy(), np.where(np.isnan(f), np.inf, f)
         self._u, self._f = self.best_u.copy(), self.best_f.copy()  # the present points and their values
         self.active = (max_evals > n) & np.isfinite(self._f) & (self._f > target) & (n > 0)
-        self._g = np.zeros((n_searches, n))
+        # Gradients are multiplied by a power of two for each search, where their products would be 0 or infinite.
+        self._g, self._unit = np.zeros((n_searches, n)), np.ones(n_searches)
         # The newest pair first; those that are not there are 0, and change nothing.
         self._s, self._y = np.zeros((2, n_searches, MEMORY, n))
         self._rho = np.zeros((n_searches, MEMORY))
@@ -114,7 +116,10 @@ class QuasiNewtonSearch(JointSearch):
             points[np.arange(len(row)), column] = ahead[row, column]
             f[part] = self._evaluate(searches[row], points)
         with np.errstate(**HUGE):
-            g = (f.reshape(u.shape) - self._f[searches, None]) / (ahead - u)
+            difference = f.reshape(u.shape) - self._f[searches, None]
+            if not self._begun:
+                self._unit[searches] = safe_units(difference)
+            g = self._unit[searches, None] * difference / (ahead - u)
         return np.where(np.isfinite(g), g, 0.0)
 
     @np.errstate(**HUGE)
@@ -152,7 +157,7 @@ class QuasiNewtonSearch(JointSearch):
             tried = np.clip(u[tries] + t[tries, None] * d[tries], 0.0, 1.0)
             f_tried = self._evaluate(searches[tries], tried)
             with np.errstate(**HUGE):
-                promised = (g[tries] * (tried - u[tries])).sum(axis=1)
+                promised = (g[tries] * (tried - u[tries])).sum(axis=1) / self._unit[searches[tries]]
                 bend = 2 * (f_tried - f[tries] - promised)
                 minimum = np.where(np.isfinite(bend) & (bend > 0), -promised / np.where(bend > 0, bend, 1.0), 0.1)
             better = (f_tried < best_f[tries]) & (f_tried <= f[tries] + SUFFICIENT * np.minimum(promised, 0.0))
@@ -205,3 +210,11 @@ class QuasiNewtonSearch(JointSearch):
         better = f[best] < self.best_f[own]
         self.best_u[own[better]], self.best_f[own[better]] = points[best[better]], f[best[better]]
         return f
+
+
+def safe_units(differences: FloatArray) -> FloatArray:
+    """Return for each row of differences of values a power of two, by which the largest gets a safe size; mostly 1."""
+    largest = np.abs(np.where(np.isfinite(differences), differences, 0.0)).max(axis=1, initial=0.0)
+    exponent = np.frexp(largest)[1]
+    units: FloatArray = np.ldexp(1.0, np.where(np.abs(exponent) > SAFE_EXPONENT, np.clip(-exponent, -1000, 1000), 0))
+    return units

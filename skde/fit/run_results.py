@@ -82,7 +82,7 @@ def run_results(
     bests, points, codes = best_points(batch, generation, index, value, earlier, incomplete, polished)
     evals = batch.evals(generation)
     more = np.zeros(batch.n_runs, np.int64) if incomplete is None else incomplete.evals
-    history = batch.host("history")
+    history, differed = batch.host("history"), batch.host("differed").any(axis=1)
     shown = value
     if rules is not None:
         history, shown = values_of_codes(history), values_of_codes(value)
@@ -110,6 +110,7 @@ def run_results(
             history=history_of(batch, islands, history, generation, shown, generations, seconds.copy()),
             max_violation=outcome.max_violation,
             violation=outcome.violation,
+            flat=last >= 0 and not (differed[islands].any() or more[islands].any()),
         )
         if known is not None:
             result = with_repeated(result, known, run, generations)

@@ -167,11 +167,11 @@ class Runner:
             self.seen_done = ended or (self.generation >= self.last and self.done)
         return self.seen_done
 
-    def set_rules(self, target: float | None, tol: float | None, stagnation: int | None) -> None:
+    def set_rules(self, target: float | None, tol: float | None, stagnation: int | None, atol: float = 0.0) -> None:
         """Set the stopping rules that the kernels check. Runs that only a rule ended that has changed continue."""
         spec = self.batch.spec
-        before, now = (spec.target, spec.tol, spec.stagnation), (target, tol, stagnation)
-        spec.target, spec.tol, spec.stagnation = now
+        before, now = (spec.target, (spec.tol, spec.atol), spec.stagnation), (target, (tol, atol), stagnation)
+        spec.target, (spec.tol, spec.atol), spec.stagnation = now
         self.batch.refresh()
         changed = [status for status, old, new in zip(BY_RULE, before, now, strict=True) if old != new]
         if changed or not self.judged:  # the earlier rules may not have needed the best of the last generation

@@ -106,7 +106,9 @@ class MinMaxSolver(MinMaxSolution):
         A run ends when the value of its incumbent is <= target.
     tol : float or None, default None
         A run ends when a cycle changes nothing: the best values of both sides, at its end and at the end of the cycle
-        before, differ by at most tol times the larger of 1 and their absolute values, >= 0.
+        before, differ by at most atol + tol times the larger of their sizes, >= 0. Not while all values were equal.
+    atol : float, default 0.0
+        Absolute tolerance of this rule, >= 0, for values near 0; with tol=None and atol > 0, tol is 0.
     stagnation : int or None, default None
         A run ends when the value of its incumbent has not improved for this many cycles, >= 1.
     n_runs : int, default 1
@@ -116,7 +118,7 @@ class MinMaxSolver(MinMaxSolution):
         "cpu" several times, divides the runs: one thread for each device, and each may call a Python function. Results
         have the same bits as on one device.
     dtype : {"float64", "float32"}, default "float64"
-        Precision of positions and values; a constrained problem needs float64.
+        Precision of positions and values, to which bounds are rounded inwards; a constrained problem needs float64.
     pairwise : bool, default False
         Whether a callable takes one pair, f(x, y), and returns a number; False: f(X, Y) of shapes (n, dim x) and
         (m, dim y) returns all values, of shape (n, m).
@@ -217,8 +219,9 @@ class MinMaxSolver(MinMaxSolution):
         "source": dict,
         "seconds": (float, int),
         "ending": int,
+        "planned": int,
     }
-    OPTIONAL_KEYS: ClassVar[dict[str, Any]] = {"planned": int, "variables": list}
+    OPTIONAL_KEYS: ClassVar[dict[str, Any]] = {"variables": list}
     NOT_PICKLED: ClassVar[tuple[str, ...]] = (*MinMaxSolution.NOT_PICKLED, "_cycle")
 
     _source: dict[str, Any]  # the entry of a file from which resume gets the function
@@ -246,6 +249,7 @@ class MinMaxSolver(MinMaxSolution):
         max_time: float | None = None,
         target: float | None = None,
         tol: float | None = None,
+        atol: float = 0.0,
         stagnation: int | None = None,
         n_runs: int = 1,
         device: str = "auto",
@@ -274,6 +278,7 @@ class MinMaxSolver(MinMaxSolution):
         self.max_time = max_time
         self.target = target
         self.tol = tol
+        self.atol = atol
         self.stagnation = stagnation
         self.n_runs = n_runs
         self.device = device
@@ -380,10 +385,10 @@ class MinMaxSolver(MinMaxSolution):
 
     def _prepare(self, objective: MinMaxObjective) -> dict[str, Any]:
         """Check the rest before the first cycle, also the function; return the stopping rules."""
-        rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
+        rules = check_stopping(self.target, self.tol, self.atol, self.stagnation, self.max_time)
         runner = self._runner
         runner.rules = objective.rules
-        runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
+        runner.set_rules(rules["target"], rules["tol"], rules["stagnation"], rules["atol"])
         objective.probe(runner.engine, runner.batch.spec.dtype, self.verbose)
         self._objective, self._source, self._cycle = objective, objective.source, None
         return rules
@@ -467,11 +472,11 @@ class MinMaxSolver(MinMaxSolution):
             if getattr(self, name) is None:
                 raise ValueError(f"ask needs {name}: MinMaxSolver({name}=[(low, high), ...])")
         check_parameters(self)
-        rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
+        rules = check_stopping(self.target, self.tol, self.atol, self.stagnation, self.max_time)
         self._objective, self._source = None, {}
         objective = unknown_function(self.bounds_x, self.bounds_y)
         self._runner = self._start(objective, coevolution_spec(self, objective), self.n_cycles)
-        self._runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
+        self._runner.set_rules(rules["target"], rules["tol"], rules["stagnation"], rules["atol"])
 
     @property
     def stopped_(self) -> bool:
@@ -488,7 +493,7 @@ class MinMaxSolver(MinMaxSolution):
         if batch.constraints and "problem" not in self._source:
             raise ValueError("the constraints of Python functions cannot be in a file or a pickle")
         self._check_unchanged()
-        check_stopping(self.target, self.tol, self.stagnation, self.max_time)
+        check_stopping(self.target, self.tol, self.atol, self.stagnation, self.max_time)
         check_jobs(self.n_jobs)
         run_header, run_arrays = runner.state()
         header: dict[str, Any] = {

@@ -24,10 +24,10 @@ from skde.validation import (
     check_dtype,
     check_int,
     check_jobs,
-    check_precision,
     check_real,
     check_verbose,
     refuse_iterator,
+    round_inwards,
 )
 from skde.variables import checked_variables
 
@@ -78,6 +78,7 @@ class MinMaxParameters(Protocol):
     max_time: float | None
     target: float | None
     tol: float | None
+    atol: float
     stagnation: int | None
     n_runs: int
     device: str | Sequence[str]
@@ -141,8 +142,9 @@ def coevolution_spec(
     else:
         schedule = CycleSchedule.of_points(x.pop_max, gens_x)
     limits = np.full(n_runs, last_cycle(given, schedule)) if saved is None else saved.limits
-    rules = check_stopping(given.target, given.tol, given.stagnation, given.max_time)
-    incumbents = incumbents_spec(np.concatenate([objective.box_x, box_y]), seeds, schedule, limits, rules, dtype)
+    rules = check_stopping(given.target, given.tol, given.atol, given.stagnation, given.max_time)
+    box = np.concatenate([np.stack([side.lower, side.upper], axis=1) for side in (x, y)])
+    incumbents = incumbents_spec(box, seeds, schedule, limits, rules, dtype)
     spec = CoevolutionSpec(
         x=x,
         y=y,
@@ -208,6 +210,7 @@ def incumbents_spec(
         start=np.empty((0, len(box))),
         target=rules["target"],
         tol=rules["tol"],
+        atol=rules["atol"],
         stagnation=rules["stagnation"],
         dtype=np.dtype(dtype),
     )
@@ -246,7 +249,7 @@ def side_spec(name: str, given: Any, box: FloatArray, seeds: IntArray, generatio
     parameters = algorithm.kernel_parameters(setting)
     if algorithm.shrinks:
         parameters["pop_min"] = parameters["pop_size"]  # the number of opponents does not change
-    check_precision(box, dtype)
+    box = round_inwards(box, dtype)
     n_runs = len(seeds)
     single = build_spec(
         [algorithm],

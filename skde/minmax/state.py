@@ -104,7 +104,7 @@ def read_fit(given: MinMaxParameters, header: dict[str, Any], arrays: dict[str, 
     check_runner_state(header, arrays)
     objective = saved_objective(given, header, arrays)
     with entry(HEADER):
-        planned = header.get("planned", given.n_cycles)
+        planned = header["planned"]
         saved = {name: arrays[name] for name in ("seeds", "seeds_x", "seeds_y", "limits")}
         spec = coevolution_spec(given, objective, SavedPlan(n_cycles=planned, **saved))
     check_layout(arrays, own | coevolution_layout(spec))

@@ -13,6 +13,7 @@ from skde.engines import Engine
 from skde.forms import Form, MixedRowsError, find_rows
 from skde.pointwise import RowByRow
 from skde.typing import Array, FloatArray, IntArray
+from skde.validation import round_inwards
 
 # Relative to the largest value. Functions may compute in single precision, and matrix products round differently for
 # one row and for several; a value that depends on other rows differs by much more.
@@ -234,9 +235,9 @@ def sample(box: FloatArray, n: int, dtype: np.dtype[Any]) -> FloatArray:
     """Return n points of a box, always the same: each has a part of the box, so that their means and sizes differ."""
     first, last = np.resize(PARTS, (n, 2)).T[:, :, None]
     share = first + (last - first) * np.random.default_rng(n).random((n, len(box)))
-    low, high = box.T.astype(dtype)
-    points: FloatArray = (box[:, 0] + share * (box[:, 1] - box[:, 0])).astype(dtype)
-    return points.clip(low, high)  # single precision may round out of the box
+    points = (box[:, 0] + share * (box[:, 1] - box[:, 0])).clip(*round_inwards(box, dtype).T)
+    rounded: FloatArray = points.astype(dtype)
+    return rounded
 
 
 def compared_index(values: FloatArray, sides: Sequence[FloatArray]) -> tuple[int, ...]:

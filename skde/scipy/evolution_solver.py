@@ -33,6 +33,7 @@ from skde.validation import check_choice, check_int, check_real, shown
 
 POLISH_EVALS = 15_000  # SciPy's limit of L-BFGS-B
 EPSILON = float(np.finfo(np.float64).eps)
+SAFE_EXPONENT = 400  # values below 2^400 have finite squares, and above 2^-400 squares that are not 0
 SUCCESS = "Optimization terminated successfully."
 ITERATIONS = "Maximum number of iterations has been exceeded."
 CALLBACK = "callback function requested stop early"
@@ -146,7 +147,11 @@ class DifferentialEvolutionSolver:
     @property
     def population_energies(self) -> FloatArray:
         """The values of the points; infinite where a constraint is violated, and before the first evaluation."""
-        return np.asarray(values_of_codes(self._codes))
+        return self._values_of(self._codes)
+
+    def _values_of(self, codes: Any) -> FloatArray:
+        """Return the values with these codes, which are values where there are no constraints."""
+        return np.asarray(values_of_codes(codes) if self._violations else codes)
 
     @property
     def convergence(self) -> float:
@@ -154,14 +159,19 @@ class DifferentialEvolutionSolver:
         energies = self.population_energies
         if np.isinf(energies).any():
             return np.inf
-        return float(np.std(energies) / (np.abs(np.mean(energies)) + EPSILON))
+        deviation, mean = deviation_and_mean(energies)
+        return float(deviation / (np.abs(mean) + EPSILON))
 
     def converged(self) -> bool:
-        """Return whether the standard deviation is at most atol plus tol times the size of the mean."""
+        """Return whether the standard deviation is at most atol plus tol times the size of the mean.
+
+        As in SciPy, values that were all equal from the start have converged.
+        """
         energies = self.population_energies
         if np.isinf(energies).any():
             return False
-        return bool(np.std(energies) <= self.atol + self.tol * np.abs(np.mean(energies)))
+        deviation, mean = deviation_and_mean(energies)
+        return bool(deviation <= self.atol + self.tol * np.abs(mean))
 
     # -- iteration -----------------------------------------------------------------------------------------------------
 
@@ -324,7 +334,7 @@ class DifferentialEvolutionSolver:
             )
             polished = search.run(method)
             better = polished.fun < self._codes[0]
-            polished.fun = float(values_of_codes(np.array(polished.fun)))
+            polished.fun = float(self._values_of(np.array(polished.fun)))
         result.nfev = self.nfev
         if better:
             result.fun, result.x, result.jac = polished.fun, polished.x, polished.get("jac", None)
@@ -428,3 +438,12 @@ def parallel_map(n_jobs: int, function: Callable[[Any], Any], points: Iterable[A
 def warn(message: str) -> None:
     """Warn the caller of differential_evolution."""
     warnings.warn(message, UserWarning, stacklevel=6)
+
+
+def deviation_and_mean(values: FloatArray) -> tuple[Any, Any]:
+    """Return standard deviation and mean of finite values, also where sums overflow or squares become 0."""
+    exponent = int(np.frexp(np.abs(values).max())[1])
+    if abs(exponent) < SAFE_EXPONENT:
+        return np.std(values), np.mean(values)
+    scaled = np.ldexp(values, -exponent)
+    return np.ldexp(np.std(scaled), exponent), np.ldexp(np.mean(scaled), exponent)

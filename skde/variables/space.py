@@ -12,11 +12,12 @@ import numpy as np
 
 from skde.constants import CONSTANTS, ENUMERATIONS
 from skde.typing import FloatArray
-from skde.validation import float_array, shown
+from skde.validation import float_array, round_inwards, shown
 from skde.variables.kinds import (
     LARGEST_INTEGER,
     Categorical,
     Integer,
+    Log,
     Ordinal,
     Real,
     Variable,
@@ -134,6 +135,15 @@ class Variables:
                 values += variable.numbers.tolist()
             rows += [ENUMERATIONS["Kind"][variable.kind], first, count, *limits]
         return np.array([*rows, *values], np.float64)
+
+    def table_of(self, dtype: Any) -> Any:
+        """Return the table in a precision, in which the limits of logarithmic variables are rounded inwards."""
+        table = self.table.astype(dtype)
+        rows = table[: NUMBERS * len(self)].reshape(-1, NUMBERS)
+        logarithmic = np.array([variable.kind == Log.kind for variable in self.members])
+        if logarithmic.any():
+            rows[logarithmic, -2:] = round_inwards(self.limits[logarithmic], dtype)
+        return table
 
     def params(self, x: Any) -> dict[str, Any]:
         """Return the values of a point by name.

@@ -21,7 +21,7 @@ def test_the_tolerance_is_that_of_a_cycle_that_changes_nothing(name: str, tol: f
 
     def rests(c: int) -> bool:
         of_x, *others = *levels(c), *levels(c - 1)
-        return all(abs(of_x - other) <= tol * max(1.0, abs(of_x)) for other in others)
+        return all(abs(of_x - other) <= tol * max(abs(of_x), abs(other)) for other in others)
 
     ended = make(n_cycles=500, tol=tol).fit(f"minmax/{name}").n_iter_
     assert ended > 2

@@ -158,7 +158,8 @@ class Cmaes:
         window = 10 + math.ceil(30 * n / size)
         self.bests = [*self.bests, values[0]][-window:]
         history, spread = max(self.bests) - min(self.bests), values[-1] - values[0]
-        flat = history <= a.tol_fun / 10 or (history <= a.tol_fun and spread <= a.tol_fun)
+        close = a.tol_fun * abs(min(self.bests))
+        flat = history <= close / 10 or (history <= close and spread <= close)
         for k, value in enumerate((values[0], values[size // 2])):
             if value < self.least[k]:
                 self.least[k], self.least_at[k] = value, self.length

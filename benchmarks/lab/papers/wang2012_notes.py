@@ -31,7 +31,7 @@ NOTES = (
     Note("still falling: 8.0e-3 after 1.1e6 evaluations, 1.3e-3 after 1.2e6 (5 runs)", "F16", ("de",), (200,)),
     *(
         Note(
-            "a run ends where values differ by less than tol_fun=1e-11; with 1e-13, and tol_x=1e-14, F2 ends at "
+            "a run of this record ends where values differ by less than 1e-11; with 1e-13, and tol_x=1e-14, F2 ends at "
             "5.9e-12 and F8 below 1e-14 (5 runs)",
             function,
             ("cmaes",),

@@ -145,7 +145,7 @@ struct ArrdePhases : SuccessHistoryDE<ArrdeRules> {
     if (g == 0) return;  // generation 0 is as it was drawn
     const auto f = values(run, g)[i];
     const int bests = prefetch.bests;
-    const bool leads = precedes(f, prefetch.best, false), improves = f < prefetch.last_best;
+    const bool leads = precedes(f, prefetch.best, false), improves = precedes(f, prefetch.last_best, false);
     team.sync();
     if (leads) team.copy(run.dim, point(run, g, i), run.x(g, 0));
     if (improves) store(team, run, g, i, most_records(run) + bests % most_bests(run));
@@ -184,9 +184,10 @@ struct ArrdePhases : SuccessHistoryDE<ArrdeRules> {
     const real* const f = values(run, g);
     // The deviation is at least the range by sqrt(2 n), so that two values are nearly always enough.
     const double best = double(f[order[0]]), worst = double(f[order[n - 1]]);
+    if (SKDE_RARELY(!(best < infinity()))) return true;  // all values are infinite or NaN, and equal
     const double most = 2 * sqrt(double(n)) * tol;
     if (worst - best > most * max_of(abs_of(best), abs_of(worst))) return false;
-    return are_close<real>(team, n, [&](int k) { return f[order[k]]; }, tol);
+    return are_close<real>(team, n, [&](int k) { return f[order[k]]; }, Closeness{tol, 0});
   }
 
   // Ends a phase that is over and begins the next, by one team, because it is rare.
@@ -228,7 +229,7 @@ struct ArrdePhases : SuccessHistoryDE<ArrdeRules> {
     });
     team.sync();
 
-    const bool failed = double(before) <= best && restarts < int(1 + 4 * t + 0.5);
+    const bool failed = !precedes(best, double(before), false) && restarts < int(1 + 4 * t + 0.5);
     const bool renews = !grows && (phase != Rules::RESTART || failed);
     if (team.lane == 0) {
       now[Rules::RECORDS] = min_of(records, 1 << 30), now[Rules::BOXES] = row + 1;

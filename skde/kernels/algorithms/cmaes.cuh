@@ -16,7 +16,7 @@
 //
 // A trial outside the box is repaired, and ranked by f + gamma d^2, where d is the distance of m + sigma A z_k from the
 // box, in widths of the box; gamma is the smallest so far of `penalty` times the interquartile range of a generation's
-// values, divided by the mean variance of its components. It rises to the last of these while m is further from the box
+// values, up to the largest finite one, divided by the mean variance of its components. It rises to the last of these while m is further from the box
 // than 3 max(1, sqrt(D) / mu_eff) standard deviations.
 //
 // A generation of lambda = k pop trials takes k generations of the driver. The population has the best point of each
@@ -48,6 +48,8 @@ struct Cmaes : BaseAlgorithm {
   // deviation of each component in widths of the box, without sigma. Then A, the next A, S and its root, by columns; of
   // separable CMA-ES only the diagonals of A and of S.
   SKDE_ENUM(Rows, int, MEAN, PATH, RANK_ONE_PATH, STEP, DRAW, PRODUCT, DEVIATION, MATRICES);
+
+  static constexpr double LARGEST_GAMMA = 1e300;
 
   using Weights = CmaesWeights<Cmaes>;
   using Restart = CmaesRestarts<Cmaes>;
@@ -305,15 +307,17 @@ struct Cmaes : BaseAlgorithm {
     const auto* const s = run.archive(DEVIATION);
     const double squares = double(team.sum(run.dim, [=](int j) { return s[j] * s[j]; }));
     const auto ranked = [&](int r) { return values(run)[int(ranks[r])]; };
-    const double range = ranked(lambda - 1 - lambda / 4) - ranked(lambda / 4);
-    const double gamma = run.settings.penalty * range / (sigma * sigma * squares / run.dim);
+    int upper_quartile = lambda - 1 - lambda / 4;
+    while (SKDE_RARELY(upper_quartile > lambda / 4 && !is_finite(ranked(upper_quartile)))) --upper_quartile;
+    const double range = ranked(upper_quartile) - ranked(lambda / 4);
+    const double gamma = min_of(run.settings.penalty * range / (sigma * sigma * squares / run.dim), LARGEST_GAMMA);
     // The distance of the mean from the box, in standard deviations.
     const auto *const mean = run.archive(MEAN), *const lower = run.lower, *const upper = run.upper;
     const double away = double(team.max(run.dim, [=](int j) {
       return max_of(lower[j] - mean[j], mean[j] - upper[j]) / (s[j] * (upper[j] - lower[j]));
     }));
     const bool rises = old == 0 || away / sigma > 3 * max_of(1.0, sqrt(double(run.dim)) / mu_eff);
-    return gamma > 0 && gamma < 1e300 && (rises || gamma < old) ? gamma : old;
+    return gamma > 0 && (rises || gamma < old) ? gamma : old;
   }
 
   // S' of the equations above.

@@ -111,7 +111,8 @@ template <class A> struct CmaesRestarts {
     const auto& s = run.settings;
     const double* const f = A::values(run);
     const auto ranked = [&](int r) { return f[int(ranks[r])]; };
-    const double best = ranked(0), median = ranked(lambda / 2), worst = ranked(lambda - 1);
+    const auto number = [](double v) { return is_nan(v) ? infinity() : v; };
+    const double best = number(ranked(0)), median = ranked(lambda / 2), worst = number(ranked(lambda - 1));
     const int length = int(before[A::LENGTH]) + 1, many = window(run.dim, lambda), slot = length % many;
     double* const bests = A::bests(run);
     const auto in_window = [&](int k) { return k == slot ? best : bests[k]; };
@@ -120,7 +121,8 @@ template <class A> struct CmaesRestarts {
     team.sync();
     const bool full = length >= many;
     const double history = high == low ? 0.0 : high - low, spread = worst == best ? 0.0 : worst - best;
-    const bool flat = full && (history <= 0.1 * s.tol_fun || (history <= s.tol_fun && spread <= s.tol_fun));
+    const double close = s.tol_fun * (is_finite(low) ? abs_of(low) : 0.0);  // by the smallest of the bests
+    const bool flat = full && (history <= 0.1 * close || (history <= close && spread <= close));
 
     // A search stagnates where neither the best value nor the median has a new minimum for long.
     const double best_at = best < before[A::BEST] ? length : before[A::BEST_AT];

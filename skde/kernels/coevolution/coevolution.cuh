@@ -26,7 +26,7 @@ namespace SKDE_NAMESPACE {
 // (individuals of y that random points replace in a cycle), archive (its size), capacity (most opponents of x),
 // features (of a point x), inequalities, equalities, updates (whether multipliers are updated, not evolved), adapts
 // (whether r is adapted).
-// Numbers: feasibility (tolerance of the constraints), tol (of a cycle that changes nothing; < 0: off).
+// Numbers: feasibility (tolerance of the constraints), tol (of a cycle that changes nothing; < 0: off) and atol.
 // Pointers: columns (R, dim y, capacity) the opponents of x, table (R, features, pop_x) the features of the population
 // of x, strengths (R, 2, capacity) the values of the best x and of the incumbent against each opponent, penalties (R,
 // constraints) r; of the cycle before: excess (R, constraints) violations, levels (R, 2) fitness of the best x and the
@@ -36,7 +36,7 @@ namespace SKDE_NAMESPACE {
 #define SKDE_COEVOLUTION_FIELDS(INTEGER, NUMBER, REALS)                                                     \
   INTEGER(pop_x) INTEGER(pop_y) INTEGER(gens_x) INTEGER(gens_y) INTEGER(renewed) INTEGER(archive)           \
   INTEGER(capacity) INTEGER(features) INTEGER(inequalities) INTEGER(equalities) INTEGER(updates)            \
-  INTEGER(adapts) NUMBER(feasibility) NUMBER(tol)                                                           \
+  INTEGER(adapts) NUMBER(feasibility) NUMBER(tol) NUMBER(atol)                                              \
   REALS(columns) REALS(table) REALS(strengths) REALS(penalties) REALS(excess) REALS(levels) REALS(trials_x) \
   REALS(trials_y) REALS(values)
 // clang-format on
@@ -345,7 +345,8 @@ template <class Team, class real, class Share> struct Cycle {
     };
     if (c == 0) {
       const real mean_f = mean([&](int i) { return all[i]; });
-      const real deviation = max_of(mean([&](int i) { return abs_of(all[i] - mean_f); }), real(1e-12));
+      const real mean_deviation = mean([&](int i) { return abs_of(all[i] - mean_f); });
+      const real deviation = mean_deviation > 0 ? mean_deviation : real(1e-12);
       for (int j = 0; j < constraints(); ++j) {
         const real mean_g = mean([&](int i) { return abs_of(all[(1 + j) * co.pop_x + i]); });
         if (team.lane == 0) {
@@ -423,10 +424,23 @@ template <class Team, class real, class Share> struct Cycle {
     team.sync();
     const Run<NoAlgorithm, real> run(incumbents, Shared<real>(incumbents), r);
     const Status status = SKDE_NAMESPACE::conclude(team, run, true, c);
+    const bool differed = note_differences(c);
     if (co.updates) return status;
-    const bool ends = is_stationary(c, f_x(c)[best], -smallest(team, f_y(c), int(co.pop_y))) && status != TARGET;
+    const bool stationary = is_stationary(c, f_x(c)[best], -smallest(team, f_y(c), int(co.pop_y)));
+    const bool ends = stationary && differed && status != TARGET;
     if (ends && team.lane == 0) incumbents.status[r] = CONVERGED;
     return ends ? CONVERGED : status;
+  }
+
+  // Whether two finite values of a population differed, in this cycle or before.
+  SKDE_FN bool note_differences(i64 c) {
+    i64* const noted = incumbents.differed + 2 * r;
+    const auto differs = [&](const real* f, i64 n) { return differ(team, f, int(n), f, int(n)); };
+    team.sync();
+    const bool found = noted[0] || noted[1] || differs(f_x(c), co.pop_x) || (!co.updates && differs(f_y(c), co.pop_y));
+    team.sync();
+    if (team.lane == 0) noted[0] = noted[1] = found;
+    return found;
   }
 
   // Whether cycle c has changed nothing: the fitness of the best x and that of the best y differ from each other, and
@@ -435,9 +449,9 @@ template <class Team, class real, class Share> struct Cycle {
   SKDE_FN bool is_stationary(i64 c, real best_x, real best_y) {
     real* const before = co.levels + r * 2;
     const auto close = [&](real other) {
-      return double(abs_of(best_x - other)) <= co.tol * double(max_of(abs_of(best_x), real(1)));
+      return double(abs_of(best_x - other)) <= co.atol + co.tol * double(max_of(abs_of(best_x), abs_of(other)));
     };
-    const bool stationary = c > 0 && close(best_y) && close(before[0]) && close(before[1]);
+    const bool stationary = co.tol >= 0 && c > 0 && close(best_y) && close(before[0]) && close(before[1]);
     team.sync();
     if (team.lane == 0) before[0] = best_x, before[1] = best_y;
     return stationary;

@@ -147,5 +147,6 @@ template <class T> SKDE_FN T min_of(T a, T b) { return b < a ? b : a; }
 template <class T> SKDE_FN T max_of(T a, T b) { return a < b ? b : a; }
 template <class real> SKDE_FN real abs_of(real a) { return a < real(0) ? -a : a; }
 template <class real> SKDE_FN bool is_nan(real a) { return a != a; }
+template <class real> SKDE_FN bool is_finite(real a) { return a - a == real(0); }
 
 }  // namespace SKDE_NAMESPACE

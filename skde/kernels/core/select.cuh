@@ -14,9 +14,9 @@ template <class real> SKDE_FN bool better(const real* f, int a, int b) {
 template <class real> SKDE_FN bool replaces(real trial, real parent) { return is_nan(parent) || trial <= parent; }
 
 // The improvement of a trial over its parent; 0 where there is none. An improvement from NaN or from infinity counts as
-// a very large number, so that sums over a population stay finite.
+// the largest one with which sums over a population stay finite.
 template <class real> SKDE_FN real improvement(real trial, real parent) {
-  const real most = sizeof(real) == 8 ? real(0x1p900) : real(0x1p90), gain = parent - trial;
+  const real most = sizeof(real) == 8 ? real(0x1p990) : real(0x1p100), gain = parent - trial;
   const real finite = gain < most ? gain : most;
   return (trial < parent) | (is_nan(parent) & !is_nan(trial)) ? finite : real(0);
 }

@@ -13,27 +13,63 @@ SKDE_FN i64 history_slot(i64 g) {
   return g & ((i64(1) << shift) - 1) ? -1 : 128 + 64 * doublings + (g >> shift) - 64;
 }
 
-// SciPy's rule: the standard deviation of values is at most tol times the size of their mean.
-template <class real> SKDE_FN bool is_small(real variance, real mean, double tol) {
-  const bool finite = mean - mean == real(0) && variance - variance == real(0);
-  return finite && double(sqrt(variance)) <= tol * double(abs_of(mean));
-}
+// SciPy's rule: the standard deviation of values is at most `absolute` plus `relative` times the size of their mean.
+struct Closeness {
+  double relative, absolute;
+};
+
+// The mean and the variance of values, and whether these are right: sums and squares of very large values overflow, and
+// squares of very small differences become 0. Values are then multiplied by a power of two.
+template <class real> struct Spread {
+  real mean, variance;
+
+  static constexpr real SMALL = sizeof(real) == 8 ? real(0x1p-400) : real(0x1p-40);
+  static constexpr real SMALL_SQUARE = sizeof(real) == 8 ? real(0x1p-900) : real(0x1p-90);
+  static constexpr real SHRINKS = sizeof(real) == 8 ? real(0x1p-600) : real(0x1p-80);
+  static constexpr real GROWS = sizeof(real) == 8 ? real(0x1p+600) : real(0x1p+90);
+
+  SKDE_FN bool overflows() const { return !(is_finite(mean) & is_finite(variance)); }
+  SKDE_FN bool is_inexact() const { return overflows() | ((variance < SMALL_SQUARE) & (abs_of(mean) < SMALL)); }
+  SKDE_FN real scale() const { return overflows() ? SHRINKS : GROWS; }
+  SKDE_FN bool is_small(const Closeness& tol, real scale = 1) const {
+    return double(sqrt(variance)) <= tol.absolute * double(scale) + tol.relative * double(abs_of(mean));
+  }
+};
 template <class real> SKDE_FN real squared_difference(real a, real b) { return (a - b) * (a - b); }
 
-// The same for the values at(0) ... at(all - 1).
-template <class real, class Team, class At> SKDE_FN bool are_close(Team& team, int all, At at, double tol) {
+// Of the values at(0) ... at(all - 1).
+template <class real, class Team, class At> SKDE_FN Spread<real> spread_of(Team& team, int all, At at) {
   const real n = real(all);
   const real mean = team.sum(all, [&](int i) { return at(i); }) / n;
-  return is_small(team.sum(all, [&](int i) { return squared_difference(at(i), mean); }) / n, mean, tol);
+  return {mean, team.sum(all, [&](int i) { return squared_difference(at(i), mean); }) / n};
+}
+
+// Whether these are close. Values that are not finite are not close to others.
+template <class real, class Team, class At> SKDE_FN bool are_close(Team& team, int all, At at, const Closeness& tol) {
+  const Spread<real> spread = spread_of<real>(team, all, at);
+  if (!SKDE_RARELY(spread.is_inexact())) return spread.is_small(tol);
+  if (team.count(all, [&](int i) { return int(!is_finite(at(i))); }) > 0) return false;
+  const real scale = spread.scale();
+  return spread_of<real>(team, all, [&](int i) { return scale * at(i); }).is_small(tol, scale);
 }
 
 // The same of n values in f, or of `all` values, the first `pop` of them in f.
-template <class Team, class real> SKDE_OUTLINE bool converged(Team& team, const real* f, int n, double tol) {
+template <class Team, class real> SKDE_OUTLINE bool converged(Team& team, const real* f, int n, const Closeness& tol) {
   return are_close<real>(team, n, [=](int i) { return f[i]; }, tol);
 }
 template <class Team, class real>
-SKDE_OUTLINE bool converged(Team& team, const real* f, int pop, const real* members, int all, double tol) {
+SKDE_OUTLINE bool converged(Team& team, const real* f, int pop, const real* members, int all, const Closeness& tol) {
   return are_close<real>(team, all, [=](int i) { return i < pop ? f[i] : members[i - pop]; }, tol);
+}
+
+// Whether two finite ones of these differ.
+template <class Team, class real>
+SKDE_APART bool differ(Team& team, const real* f, int pop, const real* members, int all) {
+  const auto at = [=](int i) { return i < pop ? f[i] : members[i - pop]; };
+  const real none = -real(infinity());
+  const real greatest = team.max(all, [=](int i) { return is_finite(at(i)) ? at(i) : none; });
+  const real least = -team.max(all, [=](int i) { return is_finite(at(i)) ? -at(i) : none; });
+  return least < greatest;
 }
 
 // In a large population on a GPU every team would read all values. So the teams share the work in the last two stages of
@@ -74,13 +110,19 @@ SKDE_FN void sum_values(Team& team, const R& run, const Share& share, i64 g, boo
 }
 
 template <class Team, class R> SKDE_FN bool converged(Team& team, const R& run, i64 g) {
+  using real = typename R::real;
+  const Closeness tol{run.task.tol, run.task.atol};
   if (SKDE_RARELY(has_value_sums(run) && run.sums_mark() == run.mark(g))) {
-    const auto* const sums = run.value_sums();
-    const auto mean = mean_of_partials(team, run, g, sums);
-    return is_small(mean_of_partials(team, run, g, sums + PARTIALS), mean, run.task.tol);
+    const real* const sums = run.value_sums();
+    const real mean = mean_of_partials(team, run, g, sums);
+    const Spread<real> spread{mean, mean_of_partials(team, run, g, sums + PARTIALS)};
+    if (!SKDE_RARELY(spread.is_inexact())) return spread.is_small(tol);
   }
-  if constexpr (!R::ITERATES) return converged(team, run.f(g), run.pop, run.task.tol);
-  return converged(team, run.f(g), run.pop, run.member_values(g), compared_values(run, g), run.task.tol);
+  if constexpr (!R::ITERATES) return converged(team, run.f(g), run.pop, tol);
+  return converged(team, run.f(g), run.pop, run.member_values(g), compared_values(run, g), tol);
+}
+template <class Team, class R> SKDE_FN bool differ(Team& team, const R& run, i64 g) {
+  return differ(team, run.f(g), run.pop, run.member_values(g), compared_values(run, g));
 }
 
 // The status after generation g, the last of an iteration, by the rules that read values. The best is written to the
@@ -101,15 +143,23 @@ template <class Team, class R> SKDE_OUTLINE Status judge(Team& team, const R& ru
   }
 
   Status status = g >= run.limit ? LIMIT : RUNNING;
+  const i64 iteration = run.iteration(g);
+  const i64 now = (iteration & 1) * task.n_runs + run.run, before = (~iteration & 1) * task.n_runs + run.run;
+  i64* const differed = task.differed + 2 * run.run;
   if (task.stagnation) {
-    const i64 iteration = run.iteration(g);
-    const i64 now = (iteration & 1) * task.n_runs + run.run, before = (~iteration & 1) * task.n_runs + run.run;
     const bool improved = g == 0 || least < task.record[before];
     const i64 since = improved ? g : task.since[before];
     if (g - since >= task.stagnation) status = STAGNATED;
     if (writes) task.record[now] = improved ? least : task.record[before], task.since[now] = since;
   }
-  if (task.tol >= 0 && converged(team, run, g)) status = CONVERGED;
+  // Equal values say nothing about where the minimum is, as long as no others were seen.
+  const bool known = g > 0 && differed[~iteration & 1];
+  if (task.tol >= 0 && converged(team, run, g) && (known || differ(team, run, g))) status = CONVERGED;
+  if (leader && (run.judged || task.history_slots > 0)) {
+    const i64 found = known || differ(team, run, g);
+    if (writes) differed[iteration & 1] = found;
+    if (writes && !run.judged) differed[~iteration & 1] = found;  // without a rule, not every generation comes here
+  }
   if (has_target && double(least) <= task.target) status = TARGET;
   return status;
 }

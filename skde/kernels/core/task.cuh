@@ -21,33 +21,34 @@ SKDE_ENUM(Status, i64, RUNNING, LIMIT, TARGET, CONVERGED, STAGNATED, TIME, CALLB
 //             first run is number first_island: migrant_route (Route), migrant_choice (0: the best leave, 1: drawn),
 //             migrant_place (0: the worst are replaced, 1: drawn), migrant_count of them or, where it is not 0,
 //             migrant_share of the population, and at most migrant_rows Q
-//   numbers   migrant_share, target (-inf: off), tol (< 0: off), run_seconds, a run's time limit by its clock (0: it
+//   numbers   migrant_share, target (-inf: off), tol (< 0: off) and atol, run_seconds, a run's time limit by its clock (0: it
 //             has none), and pause_seconds, after which its launch returns to the host
 //   pointers  seeds (R), parameters (R, number of parameters), lower (D), upper (D), start (n_start, D), x (2, R, P,
 //             D), f (2, R, P), extra (number of arrays, 2, R, P), vectors (number of vectors, 2, R, P, D), scratch
 //             (number of scratch arrays, R, P), memory (2, R, M), archive (R, A, D), order (2, R, P), sorting (R,
 //             sorting_size), bests (R, number of pieces) the best of each piece of a large population, best_words (R,
 //             BEST_WORDS) those of its last generations in a launch, value_sums (R, VALUE_SUMS) partial sums of its
-//             values, owners (R, A) the trials that write the archive's rows, generation
-//             (R), limit (R), status (R), evals (2, R) evaluations up to the end of a generation, record (2, R) the
-//             best so far, since (2, R) its generation, clock (R) the last reading in nanoseconds, spent (R, 2) seconds
-//             up to the end of an iteration, history (R, history_slots), migrants (W, 1 + Q (1 + D)) of the W islands
-//             of all archipelagos that have a run in the batch: an island's Part in a migration, then the value and the
-//             point of each of its migrants; places (R, P) in the order of replacement, met (R) the generation of the
-//             last migration (in co-evolution, of y: the cycle of the last new values), workspace (GPU: scratch of the
-//             teams), arrivals (GPU: R + 1 counters of barriers, the last one the whole grid's)
+//             values, owners (R, A) the trials that write the archive's rows, generation (R), limit (R), status (R),
+//             evals (2, R) evaluations up to the end of a generation, record (2, R) the best so far, since (2, R) its
+//             generation, differed (R, 2) whether two finite values did so far, clock (R) the last reading in
+//             nanoseconds, spent (R, 2) seconds up to the end of an iteration, history (R, history_slots), migrants (W,
+//             1 + Q (1 + D)) of the W islands of all archipelagos that have a run in the batch: an island's Part in a
+//             migration, then the value and the point of each of its migrants; places (R, P) in the order of
+//             replacement, met (R) the generation of the last migration (in co-evolution, of y: the cycle of the last
+//             new values), workspace (GPU: scratch of the teams), arrivals (GPU: R + 1 counters of barriers, the last
+//             one the whole grid's)
 // clang-format off
-#define SKDE_TASK_FIELDS(INTEGER, NUMBER, REALS, WORDS, NUMBERS)                                             \
-  INTEGER(n_runs) INTEGER(pop_max) INTEGER(reference_rows) INTEGER(dim) INTEGER(n_start) INTEGER(stagnation) \
-  INTEGER(history_slots) INTEGER(ranked) INTEGER(stages) INTEGER(sorting_size) INTEGER(memory_size)          \
-  INTEGER(archive_size)                                                                                      \
-  INTEGER(n_islands) INTEGER(first_island) INTEGER(migrate_every) INTEGER(migrant_route)                     \
-  INTEGER(migrant_choice) INTEGER(migrant_place) INTEGER(migrant_count) INTEGER(migrant_rows)                \
-  NUMBER(migrant_share) NUMBER(target) NUMBER(tol) NUMBER(run_seconds) NUMBER(pause_seconds)                 \
-  WORDS(seeds) NUMBERS(parameters) REALS(lower) REALS(upper) REALS(start) REALS(x) REALS(f) REALS(extra)     \
-  REALS(scratch) REALS(vectors) NUMBERS(memory) REALS(archive) WORDS(order) WORDS(sorting) WORDS(bests)      \
-  WORDS(best_words) REALS(value_sums) WORDS(owners) WORDS(generation) WORDS(limit) WORDS(status)             \
-  WORDS(evals) REALS(record) WORDS(since) WORDS(clock) NUMBERS(spent) REALS(history) REALS(migrants)         \
+#define SKDE_TASK_FIELDS(INTEGER, NUMBER, REALS, WORDS, NUMBERS)                                                     \
+  INTEGER(n_runs) INTEGER(pop_max) INTEGER(reference_rows) INTEGER(dim) INTEGER(n_start) INTEGER(stagnation)         \
+  INTEGER(history_slots) INTEGER(ranked) INTEGER(stages) INTEGER(sorting_size) INTEGER(memory_size)                  \
+  INTEGER(archive_size)                                                                                              \
+  INTEGER(n_islands) INTEGER(first_island) INTEGER(migrate_every) INTEGER(migrant_route)                             \
+  INTEGER(migrant_choice) INTEGER(migrant_place) INTEGER(migrant_count) INTEGER(migrant_rows)                        \
+  NUMBER(migrant_share) NUMBER(target) NUMBER(tol) NUMBER(atol) NUMBER(run_seconds) NUMBER(pause_seconds)            \
+  WORDS(seeds) NUMBERS(parameters) REALS(lower) REALS(upper) REALS(start) REALS(x) REALS(f) REALS(extra)             \
+  REALS(scratch) REALS(vectors) NUMBERS(memory) REALS(archive) WORDS(order) WORDS(sorting) WORDS(bests)              \
+  WORDS(best_words) REALS(value_sums) WORDS(owners) WORDS(generation) WORDS(limit) WORDS(status)                     \
+  WORDS(evals) REALS(record) WORDS(since) WORDS(differed) WORDS(clock) NUMBERS(spent) REALS(history) REALS(migrants) \
   WORDS(places) WORDS(met) REALS(workspace) WORDS(arrivals)
 // clang-format on
 

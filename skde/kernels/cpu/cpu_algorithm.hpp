@@ -67,12 +67,13 @@ template <class real> struct RunFunctions {
 template <class Algorithm, class real> const RunFunctions<real>& functions_of();
 
 // Functions that are the same for all algorithms: cpu_isa.cpp has them.
-#define SKDE_FUNCTIONS_OF_ALL(KIND, real)                                                 \
-  KIND template real smallest(Lane<real>&, const real*, int);                             \
-  KIND template int best_of(Lane<real>&, const real*, int);                               \
-  KIND template int rank_of(Lane<real>&, const real*, int, int);                          \
-  KIND template bool converged(Lane<real>&, const real*, int, const real*, int, double);  \
-  KIND template void emigrate(Lane<real>&, const Run<Members, real>&, ThreadShare&, i64); \
+#define SKDE_FUNCTIONS_OF_ALL(KIND, real)                                                          \
+  KIND template real smallest(Lane<real>&, const real*, int);                                      \
+  KIND template int best_of(Lane<real>&, const real*, int);                                        \
+  KIND template int rank_of(Lane<real>&, const real*, int, int);                                   \
+  KIND template bool converged(Lane<real>&, const real*, int, const real*, int, const Closeness&); \
+  KIND template bool differ(Lane<real>&, const real*, int, const real*, int);                      \
+  KIND template void emigrate(Lane<real>&, const Run<Members, real>&, ThreadShare&, i64);          \
   KIND template void immigrate(Lane<real>&, const Run<Members, real>&, ThreadShare&, i64);
 SKDE_FUNCTIONS_OF_ALL(extern, double)
 SKDE_FUNCTIONS_OF_ALL(extern, float)
