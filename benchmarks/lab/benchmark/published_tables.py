@@ -67,7 +67,7 @@ class Table:
 
 @cache
 def read_tables(name: str) -> dict[str, Table]:
-    """Return the tables of the data files benchmarks/lab/papers/NAME*.json by their numbers, in the order of numbers.
+    """Return the tables of a paper, in papers/NAME*.json, by their numbers, in the order of numbers.
 
     A data file is JSON: for every number a title, one list with the heads of the columns, and an object for each
     quantity, with the list of a row's figures as printed.
