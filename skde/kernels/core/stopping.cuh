@@ -23,10 +23,10 @@ struct Closeness {
 template <class real> struct Spread {
   real mean, variance;
 
-  static constexpr real SMALL = sizeof(real) == 8 ? real(0x1p-400) : real(0x1p-40);
-  static constexpr real SMALL_SQUARE = sizeof(real) == 8 ? real(0x1p-900) : real(0x1p-90);
-  static constexpr real SHRINKS = sizeof(real) == 8 ? real(0x1p-600) : real(0x1p-80);
-  static constexpr real GROWS = sizeof(real) == 8 ? real(0x1p+600) : real(0x1p+90);
+  static constexpr real SMALL = real(sizeof(real) == 8 ? 0x1p-400 : 0x1p-40);
+  static constexpr real SMALL_SQUARE = real(sizeof(real) == 8 ? 0x1p-900 : 0x1p-90);
+  static constexpr real SHRINKS = real(sizeof(real) == 8 ? 0x1p-600 : 0x1p-80);
+  static constexpr real GROWS = real(sizeof(real) == 8 ? 0x1p+600 : 0x1p+90);
 
   SKDE_FN bool overflows() const { return !(is_finite(mean) & is_finite(variance)); }
   SKDE_FN bool is_inexact() const { return overflows() | ((variance < SMALL_SQUARE) & (abs_of(mean) < SMALL)); }
