@@ -34,6 +34,7 @@ SYNONYMS = {
 }
 # Parameters of algorithms, which users give to solvers.
 OF_ALGORITHMS = {"pop_size": "pop_size", "popsize": "pop_size", "f": "F", "cr": "CR", "strategy": "strategy"}
+ROUNDING = 4 * float(np.finfo(np.float64).eps)  # relative to the larger of two bounds
 DTYPES = ("float32", "float64")
 # The types of numbers. Python's own come first: an abstract class takes several times as long to recognise them.
 INTEGERS, REALS, BOOLS = (int, Integral), (float, int, Real), (bool, np.bool_)
@@ -333,6 +334,14 @@ def round_inwards(box: FloatArray, dtype: Any) -> FloatArray:
     return np.stack([low, high], axis=1).astype(np.float64)
 
 
+def clip_rounded(values: FloatArray, low: Any, high: Any) -> FloatArray:
+    """Return numbers, of which those that rounding has put outside of their bounds are at the bound."""
+    tolerance = ROUNDING * np.maximum(np.abs(low), np.abs(high))
+    inside = np.clip(values, low, high)
+    clipped: FloatArray = np.where(np.abs(values - inside) <= tolerance, inside, values)
+    return clipped
+
+
 def check_start(x0: Any, box: FloatArray, pop: int) -> FloatArray:
     """Return the first rows of initial populations, (n, dim); x0 is None, one point, or n <= pop points."""
     dim = len(box)
@@ -343,6 +352,7 @@ def check_start(x0: Any, box: FloatArray, pop: int) -> FloatArray:
         raise ValueError(f"x0 must have shape ({dim},) or (n, {dim}), got {np.shape(x0)}")
     if len(rows) > pop:
         raise ValueError(f"x0 has {len(rows)} rows, more than the population's {pop}")
+    rows = clip_rounded(rows, *box.T)
     outside = ~((rows >= box[:, 0]) & (rows <= box[:, 1]))
     if outside.any():
         n, j = np.argwhere(outside)[0]

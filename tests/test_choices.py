@@ -73,7 +73,7 @@ def test_categories_come_back_as_given(choices: list[Any], tmp_path: Path) -> No
         assert Variables({"v": Categorical(choices)}).points({"v": choice}).tolist() == [[number]]
         m.save(tmp_path / "fit.npz")
         assert kinds(Minimizer.load(tmp_path / "fit.npz").params_.values()) == kinds([choice])
-    with pytest.raises(ValueError, match="at least two different ones"):
+    with pytest.raises(ValueError, match="one or more different ones"):
         Categorical([1, np.int64(1)])
 
 

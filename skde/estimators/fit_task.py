@@ -75,7 +75,7 @@ class FitTask:
     @property
     def real(self) -> IntArray:
         """The parameters that a local search can change."""
-        return np.flatnonzero([isinstance(one, Real) for one in self.variables.members])
+        return np.flatnonzero([isinstance(one, Real) and not one.fixed for one in self.variables.members])
 
     def values(self, theta: Array) -> Array:
         """Return the losses with penalties of candidates of shape (n, n_parameters)."""

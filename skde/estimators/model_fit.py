@@ -20,7 +20,7 @@ from skde.estimators.linear_parameters import LinearSolver, linear_parameters
 from skde.estimators.predictor import ON_ERROR_NAN, ON_ERROR_RAISE
 from skde.minimizer import Minimizer
 from skde.typing import Array, FloatArray
-from skde.variables import Fixed, Real, Variables, nameless
+from skde.variables import Real, Variables, nameless
 
 EVALS_PER_PARAMETER = 3000  # of one search
 REFIT_EVALS = 300  # of one parameter, for samples of a bootstrap
@@ -122,9 +122,9 @@ class Search:
         self.polish = plan.polish and task.smooth
         members = task.variables.members
         squares = plan.separate and task.constraints is None and task.loss.squared and task.smooth
-        eligible = np.flatnonzero([squares and type(one) is Real for one in members])
+        eligible = np.flatnonzero([squares and type(one) is Real and not one.fixed for one in members])
         self.linear = linear_parameters(self.predictions, task.limits, eligible, seed, lambda: watch.ended)
-        constant = {j for j, one in enumerate(members) if isinstance(one, Fixed)}
+        constant = {j for j, one in enumerate(members) if one.fixed}
         self.searched = [j for j in range(len(members)) if j not in constant and j not in self.linear]
         self.exact = (plan.polish and task.convex) or not self.searched  # a local search is enough
         ridge = task.alpha * task.penalized[self.linear] if task.penalty == "l2" else np.zeros(len(self.linear))

@@ -16,7 +16,7 @@ from scipy.stats import loguniform, randint, rv_continuous, rv_discrete, uniform
 
 from skde.typing import FloatArray
 from skde.validation import nearest, shown
-from skde.variables import Categorical, Fixed, Integer, Log, Ordinal, Variable
+from skde.variables import Categorical, Integer, Log, Ordinal, Variable
 from skde.variables.choices import as_plain
 from skde.variables.dependent_values import DependentValues
 
@@ -354,8 +354,10 @@ def variable_form(name: str, variable: Variable) -> dict[str, Any]:
     """Return a typed variable as a list or as a distribution of scipy.stats."""
     if isinstance(variable, Categorical):
         return {"choices": tuple(variable.choices)}
-    if isinstance(variable, Ordinal | Fixed):
-        return list_form(name, list(variable.values) if isinstance(variable, Ordinal) else [variable.value])
+    if isinstance(variable, Ordinal):
+        return list_form(name, list(variable.values))
+    if variable.fixed:
+        return list_form(name, [variable.parameter(variable.limits[0])])
     low, high = variable.limits
     if isinstance(variable, Integer):
         return scipy_form(name, randint(variable.low, variable.high + 1))

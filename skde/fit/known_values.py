@@ -11,7 +11,7 @@ from skde.engines.task import NUMBER, WORD
 from skde.fit.partial_generation import PartialGeneration, row_keys
 from skde.serialization import Layout, entry
 from skde.typing import FloatArray, IntArray
-from skde.variables import Fixed, Ordinal, Variables
+from skde.variables import Ordinal, Variables
 
 MOST_POINTS = 2**18  # that are remembered: some tens of megabytes
 BITS = np.dtype(np.uint8)
@@ -23,9 +23,7 @@ def n_points(variables: Variables) -> int:
     for variable in variables.members:
         low, high = variable.limits
         whole = int(high) - int(low) + 1
-        levels.append(
-            1 if isinstance(variable, Fixed) else len(variable.values) if isinstance(variable, Ordinal) else whole
-        )
+        levels.append(1 if variable.fixed else len(variable.values) if isinstance(variable, Ordinal) else whole)
     return math.prod(levels)
 
 

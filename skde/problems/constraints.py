@@ -108,6 +108,7 @@ class ConstrainedProblem:
         self.of_point = rows_of_point(f, self.variables, 1)
         if self.variables is None:
             self.bounds = intersect_box(check_bounds(bounds), given)
+            self.variables = as_variables(self.bounds)  # where the constraints fix one
         else:
             self.bounds = self.variables.limits
             refuse_bounds(given)
@@ -548,6 +549,6 @@ def intersect_box(box: FloatArray, constraints: Sequence[Any]) -> FloatArray:
             if len(bound) not in (1, len(box)):
                 raise ValueError(f"{what} must have one bound for each of {len(box)} variables, got {len(bound)}")
         box = np.stack([np.maximum(box[:, 0], lower), np.minimum(box[:, 1], upper)], axis=1)
-        for j in np.flatnonzero(~(box[:, 0] < box[:, 1])):
+        for j in np.flatnonzero(~(box[:, 0] <= box[:, 1])):
             raise ValueError(f"{what} leaves nothing of bounds[{j}]: from {box[j, 0]:g} to {box[j, 1]:g}")
     return box

@@ -18,6 +18,8 @@ from skde.variables.choices import as_plain, describe_choice, is_filed, read_cho
 
 # The sizes of integers that the kernels round: a half more is still a number of the precision.
 LARGEST_INTEGER = {"float64": 2**50, "float32": 2**21}
+# The least numbers of a precision with all of its digits, of which the kernels take logarithms.
+SMALLEST_LOG = {name: float(np.finfo(name).tiny) for name in LARGEST_INTEGER}
 CHOICES = (str, int, float, bool, type(None))
 
 
@@ -28,9 +30,28 @@ class Variable(ABC):
     kind: ClassVar[str]
 
     @property
-    @abstractmethod
+    def fixed(self) -> bool:
+        """Whether it has one value only, so that it has no components."""
+        low, high = self.limits
+        return low == high
+
+    @property
     def box(self) -> list[tuple[float, float]]:
         """The bounds of its components."""
+        return [] if self.fixed else self.free_box
+
+    def components(self, values: FloatArray) -> FloatArray:
+        """Return the components with these allowed values, of shape (n, number of components)."""
+        return np.empty((len(values), 0)) if self.fixed else self.free_components(values)
+
+    @property
+    @abstractmethod
+    def free_box(self) -> list[tuple[float, float]]:
+        """The bounds of its components, where it has several values."""
+
+    @abstractmethod
+    def free_components(self, values: FloatArray) -> FloatArray:
+        """Return the components with these values, where it has several."""
 
     @property
     @abstractmethod
@@ -41,10 +62,6 @@ class Variable(ABC):
     def middle(self) -> float:
         """A value in the middle."""
         return math.floor(sum(self.limits) / 2)
-
-    @abstractmethod
-    def components(self, values: FloatArray) -> FloatArray:
-        """Return the components with these allowed values, of shape (n, number of components)."""
 
     def allowed(self, values: FloatArray) -> Any:
         """Return which numbers are values of the variable."""
@@ -64,7 +81,7 @@ class WholeNumbered(Variable):
     """A variable with whole numbers as values."""
 
     @property
-    def box(self) -> list[tuple[float, float]]:
+    def free_box(self) -> list[tuple[float, float]]:
         """The bounds: half a unit more on both sides, so that all values have equal parts."""
         low, high = self.limits
         return [(float(np.nextafter(low - 0.5, np.inf)), float(np.nextafter(high + 0.5, -np.inf)))]
@@ -73,7 +90,7 @@ class WholeNumbered(Variable):
         """Return which numbers are values of the variable."""
         return super().allowed(values) & (values == np.floor(values))
 
-    def components(self, values: FloatArray) -> FloatArray:
+    def free_components(self, values: FloatArray) -> FloatArray:
         """Return the components with these values."""
         return values[:, None]
 
@@ -85,7 +102,7 @@ class Real(Variable):
     Parameters
     ----------
     low, high : float
-        Bounds, low < high.
+        Bounds, low <= high; equal ones fix the variable.
     name : str or None, default None
         Its name; None: x0, x1, ... by its place.
 
@@ -116,11 +133,11 @@ class Real(Variable):
         return self.low + (self.high - self.low) / 2
 
     @property
-    def box(self) -> list[tuple[float, float]]:
+    def free_box(self) -> list[tuple[float, float]]:
         """The bounds of its component."""
         return [self.limits]
 
-    def components(self, values: FloatArray) -> FloatArray:
+    def free_components(self, values: FloatArray) -> FloatArray:
         """Return the components with these values."""
         return values[:, None]
 
@@ -132,7 +149,7 @@ class Log(Real):
     Parameters
     ----------
     low, high : float
-        Bounds, 0 < low < high.
+        Bounds, 0 < low <= high; equal ones fix the variable.
     name : str or None, default None
         Its name; None: x0, x1, ... by its place.
 
@@ -149,11 +166,11 @@ class Log(Real):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.low >= np.finfo(np.float32).tiny:
-            raise ValueError(f"Log.low must be at least 1.2e-38, got {self.low!r}")
+        if not self.low >= SMALLEST_LOG["float64"]:
+            raise ValueError(f"Log.low must be at least {SMALLEST_LOG['float64']:.3g}, got {self.low!r}")
 
     @property
-    def box(self) -> list[tuple[float, float]]:
+    def free_box(self) -> list[tuple[float, float]]:
         """The logarithms of the bounds."""
         low, high = _cpu.log(np.array(self.limits))
         return [(float(low), float(high))]
@@ -163,7 +180,7 @@ class Log(Real):
         """The geometric mean of the bounds."""
         return math.sqrt(self.low) * math.sqrt(self.high)
 
-    def components(self, values: FloatArray) -> FloatArray:
+    def free_components(self, values: FloatArray) -> FloatArray:
         """Return the logarithms of these values."""
         return _cpu.log(np.ascontiguousarray(values))[:, None]
 
@@ -175,7 +192,7 @@ class Integer(WholeNumbered):
     Parameters
     ----------
     low, high : int
-        The smallest and the largest value, low < high.
+        The smallest and the largest value, low <= high; equal ones fix the variable.
     name : str or None, default None
         Its name; None: x0, x1, ... by its place.
 
@@ -215,8 +232,8 @@ class Ordinal(Variable):
     Parameters
     ----------
     values : sequence of int, float or scalars of NumPy
-        At least two numbers, each larger than the one before. `params_` has them as they are given, and the objective
-        gets them as float.
+        Numbers, each larger than the one before; one alone is fixed. `params_` has them as they are given, and arrays
+        of points have them as float.
     name : str or None, default None
         Its name; None: x0, x1, ... by its place.
 
@@ -234,8 +251,8 @@ class Ordinal(Variable):
 
     def __post_init__(self) -> None:
         values = float_array(self.values, "Ordinal.values must be increasing numbers")
-        if values.ndim != 1 or len(values) < 2 or not (np.isfinite(values).all() and (np.diff(values) > 0).all()):
-            raise ValueError(f"Ordinal.values must be at least two increasing numbers, got {shown(self.values)}")
+        if values.ndim != 1 or len(values) < 1 or not (np.isfinite(values).all() and (np.diff(values) > 0).all()):
+            raise ValueError(f"Ordinal.values must be one or more increasing numbers, got {shown(self.values)}")
         given = tuple(
             value if is_filed(value) else number for value, number in zip(self.values, values.tolist(), strict=True)
         )
@@ -257,9 +274,9 @@ class Ordinal(Variable):
         return float(self.numbers[len(self.numbers) // 2])
 
     @property
-    def box(self) -> list[tuple[float, float]]:
+    def free_box(self) -> list[tuple[float, float]]:
         """The bounds of the value's index."""
-        return Integer(0, len(self.values) - 1).box
+        return Integer(0, len(self.values) - 1).free_box
 
     def indices(self, values: Any) -> Any:
         """Return the indices of the values that are nearest to these numbers."""
@@ -274,7 +291,7 @@ class Ordinal(Variable):
         with np.errstate(over="ignore"):
             return (nearest == values) | (nearest.astype(np.float32) == values)
 
-    def components(self, values: FloatArray) -> FloatArray:
+    def free_components(self, values: FloatArray) -> FloatArray:
         """Return the indices of these values."""
         indices: FloatArray = self.indices(values)[:, None].astype(np.float64)
         return indices
@@ -294,8 +311,8 @@ class Categorical(WholeNumbered):
     Parameters
     ----------
     choices : sequence of str, int, float, bool, None or scalars of NumPy
-        At least two, all different. `params_` has them as they are given, and the objective gets the index of the
-        choice, a number.
+        The choices, all different; one alone is fixed. `params_` has them as they are given, and arrays of points have
+        the index of the choice, a number.
     name : str or None, default None
         Its name; None: x0, x1, ... by its place.
 
@@ -330,8 +347,8 @@ class Categorical(WholeNumbered):
         for choice in choices:
             if not isinstance(choice, CHOICES):
                 raise TypeError(f"Categorical.choices must be text, numbers, bools or None, got {shown(choice)}")
-        if len(choices) < 2 or len(set(map(repr, choices))) < len(choices):
-            raise ValueError(f"Categorical.choices must be at least two different ones, got {shown(given)}")
+        if not choices or len(set(map(repr, choices))) < len(choices):
+            raise ValueError(f"Categorical.choices must be one or more different ones, got {shown(given)}")
         object.__setattr__(self, "choices", tuple(given))
 
     @property
@@ -340,11 +357,11 @@ class Categorical(WholeNumbered):
         return 0.0, float(len(self.choices) - 1)
 
     @property
-    def box(self) -> list[tuple[float, float]]:
+    def free_box(self) -> list[tuple[float, float]]:
         """The bounds of one number for every choice."""
         return [(0.0, 1.0)] * len(self.choices)
 
-    def components(self, values: FloatArray) -> FloatArray:
+    def free_components(self, values: FloatArray) -> FloatArray:
         """Return 1 for these choices, and 0 for the others."""
         return np.eye(len(self.choices))[values.astype(np.int64)]
 
@@ -404,11 +421,11 @@ class Fixed(Variable):
         return self.value
 
     @property
-    def box(self) -> list[tuple[float, float]]:
+    def free_box(self) -> list[tuple[float, float]]:
         """No components."""
         return []
 
-    def components(self, values: FloatArray) -> FloatArray:
+    def free_components(self, values: FloatArray) -> FloatArray:
         """Return no components."""
         return np.empty((len(values), 0))
 
@@ -469,8 +486,8 @@ def check_pair(variable: Any) -> None:
     """Check the bounds of a variable, and make them numbers of Python."""
     kind = type(variable).__name__
     low, high = (check_real(f"{kind}.{name}", getattr(variable, name)) for name in ("low", "high"))
-    if not (low < high and math.isfinite(high - low)):
-        raise ValueError(f"{kind} must have low < high, both finite, got ({low!r}, {high!r}); Fixed has one value")
+    if not (low <= high and math.isfinite(high - low)):
+        raise ValueError(f"{kind} must have low <= high, both finite, got ({low!r}, {high!r})")
     if not isinstance(variable, Integer):
         object.__setattr__(variable, "low", low)
         object.__setattr__(variable, "high", high)

@@ -12,9 +12,10 @@ import numpy as np
 
 from skde.constants import CONSTANTS, ENUMERATIONS
 from skde.typing import FloatArray
-from skde.validation import float_array, round_inwards, shown
+from skde.validation import clip_rounded, float_array, round_inwards, shown
 from skde.variables.kinds import (
     LARGEST_INTEGER,
+    SMALLEST_LOG,
     Categorical,
     Integer,
     Log,
@@ -77,8 +78,6 @@ class Variables:
         object.__setattr__(self, "named", bool(texts))
         object.__setattr__(self, "members", tuple(members))
         object.__setattr__(self, "names", tuple(names))
-        if not self.box.size:
-            raise ValueError(f"bounds must have at least one variable that is not fixed, got {shown(self.members)}")
 
     def __len__(self) -> int:
         return len(self.members)
@@ -93,8 +92,17 @@ class Variables:
 
     @cached_property
     def box(self) -> FloatArray:
-        """The box that an algorithm searches, of shape (number of components, 2)."""
-        return np.array([pair for variable in self.members for pair in variable.box], np.float64).reshape(-1, 2)
+        """The box that an algorithm searches, of shape (number of components, 2).
+
+        Where all variables are fixed, it has one component, on which nothing depends.
+        """
+        pairs = [pair for variable in self.members for pair in variable.box]
+        return np.array(pairs or [(0.0, 1.0)], np.float64)
+
+    @property
+    def free(self) -> bool:
+        """Whether a variable is not fixed."""
+        return not all(variable.fixed for variable in self.members)
 
     @cached_property
     def firsts(self) -> list[int]:
@@ -104,6 +112,8 @@ class Variables:
     @cached_property
     def real_components(self) -> Any:
         """Which components are real numbers, on a logarithmic scale or not, of shape (number of components,)."""
+        if not self.free:
+            return np.zeros(1, bool)
         return np.repeat([isinstance(variable, Real) for variable in self.members], np.diff(self.firsts))
 
     @property
@@ -128,19 +138,20 @@ class Variables:
         values: list[float] = []
         for variable, first in zip(self.members, self.firsts, strict=False):
             count, limits = 0, variable.limits
+            kind = "FIXED" if variable.fixed else variable.kind
             if isinstance(variable, Categorical):
                 count = len(variable.choices)
-            if isinstance(variable, Ordinal):
+            if isinstance(variable, Ordinal) and not variable.fixed:
                 count, limits = NUMBERS * len(self) + len(values), (0.0, len(variable.values) - 1.0)
                 values += variable.numbers.tolist()
-            rows += [ENUMERATIONS["Kind"][variable.kind], first, count, *limits]
+            rows += [ENUMERATIONS["Kind"][kind], first, count, *limits]
         return np.array([*rows, *values], np.float64)
 
     def table_of(self, dtype: Any) -> Any:
         """Return the table in a precision, in which the limits of logarithmic variables are rounded inwards."""
         table = self.table.astype(dtype)
         rows = table[: NUMBERS * len(self)].reshape(-1, NUMBERS)
-        logarithmic = np.array([variable.kind == Log.kind for variable in self.members])
+        logarithmic = np.array([isinstance(variable, Log) and not variable.fixed for variable in self.members])
         if logarithmic.any():
             rows[logarithmic, -2:] = round_inwards(self.limits[logarithmic], dtype)
         return table
@@ -184,11 +195,13 @@ class Variables:
         return rows
 
     def _numbers(self, params: Mapping[str, Any], what: str) -> list[float]:
-        if set(params) != set(self.names):
+        members = dict(zip(self.names, self.members, strict=True))
+        needed = {name for name, variable in members.items() if not variable.fixed}
+        if not needed <= set(params) <= set(members):
             raise ValueError(f"{what} must have the variables {', '.join(self.names)}, got {shown(dict(params))}")
         return [
-            variable.number(params[name], f"{what}[{name!r}]")
-            for name, variable in zip(self.names, self.members, strict=True)
+            variable.number(params[name], f"{what}[{name!r}]") if name in params else variable.limits[0]
+            for name, variable in members.items()
         ]
 
     def encode(self, values: FloatArray, what: str = "x0", into: FloatArray | None = None, changed: Any = True) -> Any:
@@ -205,11 +218,13 @@ class Variables:
         changed : ndarray of bool
             The values that are encoded; all by default.
         """
-        out = np.empty((len(values), len(self.box))) if into is None else into.copy()
+        out = np.full((len(values), len(self.box)), 0.5) if into is None else into.copy()
         changed = np.broadcast_to(changed, values.shape)
         for j, variable in enumerate(self.members):
             rows = changed[:, j]
             given, own = values[rows, j].astype(np.float64), slice(self.firsts[j], self.firsts[j + 1])
+            if isinstance(variable, Real):
+                given = clip_rounded(given, *variable.limits)
             wrong = np.flatnonzero(~variable.allowed(given))
             if len(wrong):
                 row = f" in row {np.flatnonzero(rows)[wrong[0]]}" if len(values) > 1 else ""
@@ -279,10 +294,15 @@ def as_variables(bounds: Any) -> Variables | None:
 
 
 def checked_variables(variables: Variables | None, dtype: np.dtype[Any]) -> Variables | None:
-    """Return the variables of a fit, after a check that its precision holds their integers."""
+    """Return the variables of a fit, after a check that its precision holds their numbers."""
     for name, variable in zip(variables.names, variables.members, strict=True) if variables is not None else ():
         if isinstance(variable, Integer) and max(map(abs, variable.limits)) > LARGEST_INTEGER[dtype.name]:
             raise ValueError(f"bounds[{name!r}] = {variable!r} needs dtype='float64', got {dtype.name!r}")
+        if isinstance(variable, Log) and variable.low < SMALLEST_LOG[dtype.name]:
+            raise ValueError(
+                f"bounds[{name!r}] = {variable!r} needs dtype='float64', got {dtype.name!r}, of which the least number "
+                f"is {SMALLEST_LOG[dtype.name]:.3g}"
+            )
     return variables
 
 

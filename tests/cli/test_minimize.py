@@ -199,7 +199,7 @@ def test_typed_variables(capsys, module):
         (["n:int:1"], "argument --var: NAME:real:LOW:HIGH, NAME:int:LOW:HIGH"),
         (["n:whole:1:2"], "NAME:fixed:NUMBER is needed, got 'n:whole:1:2'"),
         (["n:int:1.5:2"], "is needed, got 'n:int:1.5:2'"),
-        (["n:int:2:1"], r"got 'n:int:2:1': Integer must have low < high"),
+        (["n:int:2:1"], r"got 'n:int:2:1': Integer must have low <= high"),
         (["n:int:1:2", "--var", "n:int:1:3"], "--var: the name 'n' is given twice"),
         (["n:int:1:2", "--bounds", "0", "1"], "--bounds and --var cannot go together"),
     ],
