@@ -144,11 +144,11 @@ class Minimizer(BaseSolver):
     dtype : {"float64", "float32"}, default "float64"
         The precision of positions and values. Bounds are rounded to it inwards, so that no point is outside of them; a
         box with fewer than two numbers inside is an error.
-    vectorized : bool, default True
-        Whether a callable takes X of shape (n, dim) and returns n values; False: one point, one number. Constraints
-        likewise.
+    vectorized : {"auto"} or bool, default "auto"
+        Whether a callable takes X of shape (n, dim) and returns n values; False: one point, one number. "auto": `fit`
+        finds it out, by one call of each form, for each constraint's function too, and verbose=1 says it.
     n_jobs : int or None, default None
-        Threads of a CPU (None: OpenMP's number), and joblib workers of a callable with vectorized=False or of
+        Threads of a CPU (None: OpenMP's number), and joblib workers of a callable of one point or of
         execution="joblib", each of which then has one thread (None: 1, or as joblib.parallel_config says). At most 1024
         or, where these are more, the number of processors.
     polish : bool, {"L-BFGS-B", "SLSQP", "trust-constr", "Nelder-Mead", "COBYQA", "quasi-Newton"} or None, default None
@@ -186,7 +186,7 @@ class Minimizer(BaseSolver):
         is made before they are complete has none of their values. After an interruption `resume` begins them again,
         with those that max_evals leaves; where it leaves none, such as after a fit without them, there are none.
     on_error : {"raise", "nan"}, default "raise"
-        The consequence of an exception in an objective of one point (vectorized=False). "raise": the fit ends with it,
+        The consequence of an exception in an objective of one point. "raise": the fit ends with it,
         and `resume` continues. "nan": the value is NaN, which never wins, and the first exception becomes a
         RuntimeWarning, with execution="joblib" in the workers. Exceptions of constraints, and values that are no
         number, are always errors.
@@ -351,14 +351,15 @@ class Minimizer(BaseSolver):
         ----------
         objective : str, Problem, ConstrainedProblem, DeviceObjective or callable
             A problem's name; a problem, with or without constraints; C++ compiled into the kernels; or f(X) on
-            arrays of shape (n, dim), for any n, of the device's library (with vectorized=False, f(x) of one point). The
-            values may be an array of another library on that device; see also `from_torch` and `from_jax`.
+            arrays of shape (n, dim), for any n, of the device's library, or f(x) of one point, which gets a dict of
+            named variables, or keywords. Values may be of another library on the device, see `from_torch`, `from_jax`.
         dim : int or None, default None
             Number of variables, >= 1, where the objective leaves it open (names: that of the typed variables, or 30).
         bounds : array-like of shape (dim, 2), scipy.optimize.Bounds, mapping, list of Variable or None, default None
             The box, or typed variables, as in the constructor.
         x0 : array-like of shape (dim,) or (n, dim), dict, list of dict or None, default None
-            First points of the initial population of every run, inside the box; of named variables also as dicts.
+            First points of the initial population of every run, inside the box up to rounding; of named variables also
+            as dicts, in which those with one value may be left out.
 
         Returns
         -------
@@ -382,8 +383,10 @@ class Minimizer(BaseSolver):
 
         Before the first generation f(X) is called with five or six points of the box and with one of them, to check
         that it returns one value a row, computed from that row alone; likewise the constraints' functions. If the two
-        calls disagree, two more show whether the function is noisy: a noisy one is accepted. These calls count neither
-        in n_evals_ nor in time_. To record f(X), a fit calls it three times more with the points of one generation,
+        calls disagree, two more show whether the function is noisy: a noisy one is accepted. With vectorized="auto" a
+        function of one point is called twice: with an array, for which its value is wrong or it raises, and with a
+        point. Where neither call is right, the function's own exception is raised. With vectorized=False there are no
+        such calls. They count neither in n_evals_ nor in time_. To record f(X), a fit calls it three times more with the points of one generation,
         which does not count in n_evals_.
         """
         check_parameters(self)

@@ -19,7 +19,7 @@ MEANINGS = {
     "DeviceObjective": "`DeviceObjective`, its compilation not counted",
     "f(X)": "`f(X)` of NumPy arrays",
     "f(X), ask and tell": "`f(X)` of NumPy arrays, with `ask` and `tell`",
-    "f(x)": "`f(x)` with `vectorized=False`",
+    "f(x)": "`f(x)` of one point",
     "SciPy, vectorized": "SciPy's `differential_evolution`, `vectorized=True`",
     "SciPy": "SciPy's `differential_evolution`, one point a call",
     "f(x), 1 ms": "`f(x)` that waits 1 ms",

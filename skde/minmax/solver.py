@@ -119,9 +119,9 @@ class MinMaxSolver(MinMaxSolution):
         have the same bits as on one device.
     dtype : {"float64", "float32"}, default "float64"
         Precision of positions and values, to which bounds are rounded inwards; a constrained problem needs float64.
-    pairwise : bool, default False
+    pairwise : {"auto"} or bool, default "auto"
         Whether a callable takes one pair, f(x, y), and returns a number; False: f(X, Y) of shapes (n, dim x) and
-        (m, dim y) returns all values, of shape (n, m).
+        (m, dim y) returns all values, of shape (n, m). "auto": `fit` finds it out by a call of each form.
     n_jobs : int or None, default None
         Threads of a CPU for compiled problems (None: OpenMP's number), and joblib workers of a callable with
         pairwise=True (None: 1, or as joblib.parallel_config says). At most 1024 or, where these are more, the number of
@@ -316,7 +316,7 @@ class MinMaxSolver(MinMaxSolution):
         ----------
         f : str, MinMaxProblem, ConstrainedProblem or callable
             A problem's name; a problem; or f(X, Y) on arrays of the device's library, of shapes (n, dim x) and
-            (m, dim y), which returns the values of all pairs, of shape (n, m); with pairwise=True, f(x, y) of one pair.
+            (m, dim y), which returns the values of all pairs, of shape (n, m); or f(x, y) of one pair.
             Before the first cycle f(X, Y) is called with a few points and with one pair of them, as in `Minimizer.fit`;
             these calls do not count.
         bounds_x, bounds_y : array-like of shape (dim, 2), scipy.optimize.Bounds or None, default None

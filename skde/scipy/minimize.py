@@ -35,7 +35,7 @@ def minimize(
     Parameters
     ----------
     fun : str, Problem, ConstrainedProblem, DeviceObjective or callable
-        As in `Minimizer.fit`; a callable is ``f(X, *args)``.
+        As in `Minimizer.fit`; a callable is ``f(X, *args)``, of arrays of points or of one point.
     bounds : array-like of shape (dim, 2), scipy.optimize.Bounds, mapping, list of Variable or None, default None
         The box, or typed variables, as in `Minimizer`.
     args : tuple, default ()
@@ -73,7 +73,7 @@ def minimize(
         raise TypeError(f"args must be a tuple, such as (value,), got {shown(args)} ({type(args).__name__})")
     if args and not callable(fun):
         raise TypeError(f"args are passed on to a function, so fun must be callable, got {shown(fun)}; leave args out")
-    objective = (lambda X: fun(X, *args)) if args else fun
+    objective = (lambda X, /: fun(X, *args)) if args else fun
     return Minimizer(clone_of(method), **parameters).fit(objective, dim=dim, bounds=bounds, x0=x0).result_
 
 
