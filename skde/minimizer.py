@@ -386,8 +386,8 @@ class Minimizer(BaseSolver):
         calls disagree, two more show whether the function is noisy: a noisy one is accepted. With vectorized="auto" a
         function of one point is called twice: with an array, for which its value is wrong or it raises, and with a
         point. Where neither call is right, the function's own exception is raised. With vectorized=False there are no
-        such calls. They count neither in n_evals_ nor in time_. To record f(X), a fit calls it three times more with the points of one generation,
-        which does not count in n_evals_.
+        such calls. They count neither in n_evals_ nor in time_. To record f(X), a fit calls it three times more with
+        the points of one generation, which does not count in n_evals_.
         """
         check_parameters(self)
         warm = self.warm_start and hasattr(self, "_runner")
