@@ -29,7 +29,15 @@ from skde.variables import Variables
 
 HOLDERS = (BaseEstimator, Bounds)  # the types of parameters that hold parameters
 # The keys of a header's entry `source`, by which the objective is found again.
-SOURCE = {"problem": str, "dim": int, "options": dict, "callable": str, "takes": str, "device_objective": str}
+SOURCE = {
+    "problem": str,
+    "dim": int,
+    "options": dict,
+    "callable": str,
+    "takes": str,
+    "returns": list,
+    "device_objective": str,
+}
 
 
 class BaseSolver(BaseEstimator):

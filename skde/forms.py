@@ -71,6 +71,26 @@ class MixedRowsError(ValueError):
         return str(self.args[0])
 
 
+class ConstraintsReturned(Exception):
+    """A function has been found to return (f, g) or (f, g, h), and not f alone.
+
+    Parameters
+    ----------
+    x : ndarray of shape (dim,) or None, default None
+        The point of the call, of a function of one point.
+    outputs : ndarray of shape (1 + m + l,) or None, default None
+        The f, the g and the h there.
+    sizes : (int, int) or None, default None
+        The numbers m and l.
+    """
+
+    def __init__(
+        self, x: FloatArray | None = None, outputs: FloatArray | None = None, sizes: tuple[int, int] | None = None
+    ) -> None:
+        super().__init__(x, outputs, sizes)
+        self.x, self.outputs, self.sizes = x, outputs, sizes
+
+
 def check_form(name: str, value: Any) -> bool | str:
     """Return a parameter that is "auto", True or False."""
     if isinstance(value, str) and value == AUTO:
@@ -125,6 +145,8 @@ def find_rows(
             warnings.simplefilter("ignore")  # of a call that may be of the wrong form
             call_rows()
         return True
+    except ConstraintsReturned:
+        raise
     except Exception as error:  # whatever a function of one point raises for an array
         of_rows = error
     if isinstance(of_rows, MixedRowsError):
@@ -134,6 +156,8 @@ def find_rows(
         value = one.function(*(point.copy() for point in points))
         returned = True
         number = one.checked(value, points[0])
+    except ConstraintsReturned:
+        raise
     except Exception as error:  # it takes neither: the user's own error is raised
         refuse_both(of_rows, error, returned, what, shape, points)
     if isinstance(of_rows, MixedRowsError) and same(of_rows.alone, number) and agree(one, alone, sides[0]):
@@ -159,6 +183,8 @@ def refuse_rows_that_fail(call_rows: Callable[[], Any], one: OfOne, points: tupl
     try:
         one.checked(one.function(*(point.copy() for point in points)), points[0])
         raised, one.failing.first_error = one.failing.first_error, ""
+    except ConstraintsReturned:
+        raise
     except Exception as error:
         raised = repr(error)
     if not raised:

@@ -23,6 +23,7 @@ from skde.fit.next_search import evals_at_limit, limits_after, next_search
 from skde.fit.polish import Polish, check_polishable, search_seconds
 from skde.fit.reevaluation import reevaluate
 from skde.fit.runner import Runner
+from skde.forms import ConstraintsReturned
 from skde.islands import Migration
 from skde.minimizer_objective import (
     asked_objective,
@@ -36,6 +37,7 @@ from skde.minimizer_spec import (
     Budget,
     SavedPlan,
     budget_of,
+    check_constrained_dtype,
     check_device_of_library,
     check_parameters,
     choose_algorithm,
@@ -67,12 +69,14 @@ from skde.minimizer_state import (
     saved_start,
 )
 from skde.objectives.caller_library import CallerLibrary, on_host
-from skde.objectives.feasibility import StoredOutcomes
+from skde.objectives.feasibility import FeasibilityRules, StoredOutcomes
 from skde.objectives.objective import Objective
+from skde.objectives.told_rules import ToldRules
+from skde.problems.simulation import checked_sizes
 from skde.recorder import Recorder, as_recorder
 from skde.serialization import HEADER, check_layout, entry
 from skde.typing import Array, FloatArray, IntArray
-from skde.validation import check_bool, check_int, check_jobs, listed, named_parameters, refuse_ragged
+from skde.validation import check_bool, check_int, check_jobs, check_real, listed, named_parameters, refuse_ragged
 from skde.variables import Variables, as_variables
 
 
@@ -391,20 +395,37 @@ class Minimizer(BaseSolver):
         """
         check_parameters(self)
         warm = self.warm_start and hasattr(self, "_runner")
-        with self._earlier_fit_kept():
-            prepared = self._begin(objective, dim, bounds, x0, warm)
-        if warm:
-            self._restart()
-        self._search(*prepared)
+        returned, done = self._constraints_of_before() if warm else None, False
+        while not done:
+            try:
+                with self._earlier_fit_kept():
+                    prepared = self._begin(objective, dim, bounds, x0, warm, returned)
+                if warm:
+                    self._restart()
+                self._search(*prepared)
+                done = True
+            except ConstraintsReturned as found:  # of the first call: the fit begins again, with constraints
+                returned = found
         return self
 
+    def _constraints_of_before(self) -> ConstraintsReturned | None:
+        """Return that the objective of the present fit returns constraints; None where it does not."""
+        source = self._source_of_objective()
+        return ConstraintsReturned(sizes=checked_sizes(source["returns"])) if "returns" in source else None
+
+    def _source_of_objective(self) -> dict[str, Any]:
+        """Return the entry of a file on the objective, with the numbers of constraints that it returns."""
+        objective, rules = getattr(self, "_objective", None), self._runner.rules
+        source = getattr(self, "_source", {}) if objective is None else objective.source
+        return {**source, "returns": list(rules.sizes)} if isinstance(rules, ToldRules) and rules.sizes else source
+
     def _begin(
-        self, given: Any, dim: int | None, bounds: Any, x0: Any, warm: bool
+        self, given: Any, dim: int | None, bounds: Any, x0: Any, warm: bool, returned: ConstraintsReturned | None
     ) -> tuple[Objective, dict[str, Any], str]:
         """Check the objective, allocate the runner of a fit that is not warm, and return what the search needs."""
         bounds = self.bounds if bounds is None else listed(bounds)
         self._library = CallerLibrary.of(bounds, x0)
-        objective = given_objective(self, self._library, given, dim, on_host(bounds))
+        objective = given_objective(self, self._library, given, dim, on_host(bounds), returned=returned)
         x0 = on_host(x0)
         check_polishable(self.polish, objective)
         engine = make_engine(self, objective)
@@ -443,7 +464,8 @@ class Minimizer(BaseSolver):
             )
         else:
             takes = getattr(self, "_source", {}).get("takes") if getattr(self, "_objective", None) is None else None
-            resolved = given_objective(self, self._library, objective, len(self._space), self._space, takes)
+            returned = self._constraints_of_before()
+            resolved = given_objective(self, self._library, objective, len(self._space), self._space, takes, returned)
             check_rules(runner.rules, resolved.rules)
         check_parameters(self)
         check_polishable(self.polish, resolved)
@@ -696,7 +718,7 @@ class Minimizer(BaseSolver):
             return X, ask_tell.ids_of_asked(runner) if ids is None else ids
         return X
 
-    def tell(self, X: Array | None = None, f: Any = None, *, ids: Any = None) -> Self:
+    def tell(self, X: Array | None = None, f: Any = None, *, ids: Any = None, g: Any = None, h: Any = None) -> Self:
         """Set the values of points that `ask` returned, and select when a generation has all of its values.
 
         Parameters
@@ -711,6 +733,8 @@ class Minimizer(BaseSolver):
         ids : array-like of int of shape (k,), int or None, default None
             The ids of the points, where X is left out or has other points. No point is told twice, except that all rows
             of an `ask` without n may replace what was told of the same generation.
+        g, h : array-like of the shape of f and one axis more, or of the shape of f for one, or None, default None
+            Constraints g <= 0 and h = 0 that the evaluation has found; from the first tell on, and always as many.
 
         Returns
         -------
@@ -736,15 +760,41 @@ class Minimizer(BaseSolver):
         self._begin_record(runner)
         refuse_ragged("X", X)
         refuse_ragged("f", f)
+        refuse_ragged("g", g)
+        refuse_ragged("h", h)
         if ids is not None or ask_tell.was_asked(runner):
             self._find_constraints()
-            if isinstance(runner.rules, StoredOutcomes):
-                raise ValueError("tell needs the constraints again: set_params(constraints=...)")
-        if ids is None:
-            ask_tell.tell(runner, X, f)
-        else:
-            ask_tell.tell_rows(runner, X, f, ids)
+        before = runner.rules
+        try:
+            if ids is not None or ask_tell.was_asked(runner):
+                self._take_told_constraints(g is not None or h is not None)
+            if ids is None:
+                ask_tell.tell(runner, X, f, (g, h))
+            else:
+                ask_tell.tell_rows(runner, X, f, ids, (g, h))
+        except Exception:  # nothing is told then, also not how many constraints there are
+            runner.rules = before
+            raise
         return self
+
+    def _take_told_constraints(self, told: bool) -> None:
+        """Let the fit have constraints that are told, from the first tell on."""
+        runner, returned = self._runner, self._constraints_of_before()
+        if told and not isinstance(runner.rules, ToldRules):
+            if self.constraints is not None or isinstance(runner.rules, FeasibilityRules):
+                raise ValueError("g and h are told where the constraints are not given; tell evaluates those itself")
+            if runner.rules is None and runner.has_results:
+                raise ValueError("g and h must be told from the first tell on, and the first one was told f alone")
+            check_constrained_dtype(runner.batch.spec.dtype.name)
+            stored = runner.rules
+            sizes = None if returned is None else returned.sizes
+            runner.rules = ToldRules(check_real("feasibility_tol", self.feasibility_tol, 0), sizes, stored)
+        elif not told and isinstance(runner.rules, ToldRules):
+            raise ValueError("g and h must be told, as before")
+        elif not told and isinstance(runner.rules, StoredOutcomes):
+            if returned is not None:
+                raise ValueError("g and h must be told, as before")
+            raise ValueError("tell needs the constraints again: set_params(constraints=...)")
 
     def _find_constraints(self) -> None:
         """Let a loaded fit have the constraints that are set again."""
@@ -788,9 +838,7 @@ class Minimizer(BaseSolver):
         self._check_unchanged()
         stopping_rules(self, runner.rules is not None)
         check_jobs(self.n_jobs)
-        objective = getattr(self, "_objective", None)
-        source = objective.source if objective is not None else getattr(self, "_source", {})
-        parameters, planned = self.get_params(deep=False), self._planned
+        parameters, planned, source = self.get_params(deep=False), self._planned, self._source_of_objective()
         return fit_state(parameters, self.algorithm_, self.polish_evals_, runner, self._box, source, planned)
 
     @classmethod
@@ -815,7 +863,8 @@ class Minimizer(BaseSolver):
         compiled = "problem" in source or "device_objective" in source
         with entry(HEADER):
             self.execution = model_on(self.execution, self.device)
-            runner = Runner(make_engine(self, None if compiled or not source else Objective(box)), spec)
+            asked = set(source) <= {"returns"}
+            runner = Runner(make_engine(self, None if compiled or asked else Objective(box)), spec)
         if "outcomes" in arrays:
             runner.rules = StoredOutcomes(arrays["outcomes"], header["feasibility_tol"])
         runner.restore(header, arrays)

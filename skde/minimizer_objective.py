@@ -7,7 +7,7 @@ from typing import Any
 from skde.fit.continuation import check_rules
 from skde.fit.polish import check_polish
 from skde.fit.run_results import Rules
-from skde.forms import AUTO
+from skde.forms import AUTO, ConstraintsReturned
 from skde.minimizer_spec import Parameters, check_parameters, row_jobs
 from skde.objectives.caller_library import CallerLibrary, on_host
 from skde.objectives.device import DeviceObjective
@@ -25,10 +25,12 @@ def given_objective(
     dim: int | None,
     bounds: Any,
     takes: str | None = None,
+    returned: ConstraintsReturned | None = None,
 ) -> Objective:
     """Return the objective for the arguments of `fit`; a Python function takes the arrays of the caller's library.
 
-    `takes` is the form that a saved fit found, of a function that is given again.
+    `takes` is the form that a saved fit found, of a function that is given again; `returned` is a call in which it has
+    returned constraints.
     """
     vectorized = parameters.vectorized
     if vectorized == AUTO and takes is not None:
@@ -44,6 +46,7 @@ def given_objective(
         feasibility_tol=parameters.feasibility_tol,
         on_error=parameters.on_error,
         max_eval_time=parameters.max_eval_time,
+        returned=returned,
     )
 
 

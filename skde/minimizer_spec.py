@@ -334,6 +334,12 @@ def stopping_rules(parameters: Parameters, constrained: bool) -> dict[str, Any]:
     return rules
 
 
+def check_constrained_dtype(dtype: str) -> None:
+    """Refuse single precision where there are constraints: the codes of feasibility rules need more."""
+    if dtype != "float64":
+        raise ValueError(f"dtype must be 'float64' where there are constraints, got {dtype!r}")
+
+
 def make_setting(parameters: Parameters, dim: int, budget: Budget) -> FitSetting:
     """Return the facts that an algorithm may plan with."""
     n_islands = check_int("n_islands", parameters.n_islands, 1, 2**16)
@@ -447,8 +453,8 @@ def make_template(
     given = [algorithm.kernel_parameters(setting) for algorithm in algorithms]
     rules = stopping_rules(parameters, constrained)
     dtype = check_dtype(parameters.dtype)
-    if constrained and dtype != "float64":
-        raise ValueError(f"dtype must be 'float64' where there are constraints, got {dtype!r}")
+    if constrained:
+        check_constrained_dtype(dtype)
     schedules = [PopulationSchedule.from_parameters(values) for values in given]
     inside = round_inwards(box, dtype)
     template = build_spec(

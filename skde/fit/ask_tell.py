@@ -16,12 +16,14 @@ from skde.fit.run_results import values_of_points
 from skde.fit.runner import Runner
 from skde.interrupts import interrupts
 from skde.objectives.feasibility import FeasibilityRules, values_of_codes
+from skde.objectives.told_rules import ToldRules
 from skde.serialization import entry
 from skde.stopping import RUNNING
 from skde.typing import Array, FloatArray, IntArray
 from skde.validation import shown
 from skde.variables import Variables
 
+Constraints = tuple[Any, Any] | None  # the g and the h that a user tells
 NO_ASK = "tell needs an ask before it: X = ask(), and then tell(X, f(X))"
 
 
@@ -72,19 +74,19 @@ def was_asked(runner: Runner) -> bool:
     return runner.asked is not None or runner.partial is not None
 
 
-def tell(runner: Runner, X: Array | None, f: Any) -> None:
+def tell(runner: Runner, X: Array | None, f: Any, constraints: Constraints = None) -> None:
     """Select by the values that a user found, of the points that `ask` returned or of others inside the bounds."""
     if not (was_asked(runner) or runner.remembers):
         raise RuntimeError(NO_ASK)
     if X is None or runner.asked is None or np.shape(X) != runner.asked.shape:
-        tell_rows(runner, X, f)
+        tell_rows(runner, X, f, constraints=constraints)
         return
     batch, xp = runner.batch, runner.batch.xp
     shape = runner.asked.shape
     with runner.engine.device_context:
         told = runner.asked
         rows = told.reshape(-1, shape[-1])
-        values = told_values(f, shape[:-1], rows)
+        values = with_constraints(runner, told_values(f, shape[:-1], rows), constraints, shape[:-1])
         if X is not told:
             told = contiguous(moved_to(X, told, "X"), batch.spec.dtype)
             told = told if batch.spec.variables is not None else rounded_inwards(runner, told)
@@ -145,6 +147,15 @@ def told_values(f: Any, shape: tuple[int, ...], rows: Array) -> Array:
     return real_values(f.reshape(-1) if hasattr(f, "reshape") else np.reshape(f, -1), rows, "f")
 
 
+def with_constraints(runner: Runner, f: Array, constraints: Constraints, shape: tuple[int, ...]) -> Array:
+    """Return values or, where constraints are told too, rows of f, g and h; `shape` is that of the values as told."""
+    rules = runner.rules
+    if not isinstance(rules, ToldRules):
+        return f
+    g, h = constraints or (None, None)
+    return rules.rows(f, g, h, shape)
+
+
 def select(runner: Runner, points: Array, values: Array) -> None:
     """Select by the values of all rows, as selection compares them, at points of the box."""
     batch, xp = runner.batch, runner.batch.xp
@@ -162,6 +173,8 @@ def select(runner: Runner, points: Array, values: Array) -> None:
 def codes(runner: Runner, told: Array, values: Array) -> Array:
     """Return values as selection compares them: with constraints, the codes of feasibility rules."""
     rules = runner.rules
+    if isinstance(rules, ToldRules):
+        return rules.codes(told, values)
     return rules.codes(values, rules.violations(told)) if isinstance(rules, FeasibilityRules) else values
 
 
@@ -337,7 +350,7 @@ def screen(runner: Runner, partial: PartialGeneration) -> None:
             record()
 
 
-def tell_rows(runner: Runner, X: Array | None, f: Any, ids: Any = None) -> None:
+def tell_rows(runner: Runner, X: Array | None, f: Any, ids: Any = None, constraints: Constraints = None) -> None:
     """Note the values of some trials, by their points or their ids, and select when all trials have values."""
     partial = begin_missing(runner)
     if partial is None and runner.remembers:
@@ -361,7 +374,7 @@ def tell_rows(runner: Runner, X: Array | None, f: Any, ids: Any = None) -> None:
             # Those before are of trials that were complete by the values of equal points.
             places = np.flatnonzero((ids < 0) | (ids >= partial.first)) if partial.keys else np.arange(len(ids))
             rows = partial.rows_of_ids(ids[places])
-        values = part_values(f, shape, partial.points)
+        values = with_constraints(runner, part_values(f, shape, partial.points), constraints, shape)
         replaces = ids is not None and told is not None
         if partial.keys and replaces:
             partial.reopen(rows[partial.infeasible[rows]])

@@ -17,11 +17,12 @@ from skde.fit.partial_generation import PartialGeneration
 from skde.fit.polished_points import PolishedPoints
 from skde.fit.timer import Timer
 from skde.objectives.feasibility import FeasibilityRules, Outcome, StoredOutcomes, values_of_codes
+from skde.objectives.told_rules import ToldRules
 from skde.result import History, RunResult
 from skde.stopping import Status
 from skde.typing import Array, FloatArray, IntArray
 
-Rules = FeasibilityRules | StoredOutcomes
+Rules = FeasibilityRules | ToldRules | StoredOutcomes
 
 
 class FinalValues(NamedTuple):

@@ -14,6 +14,7 @@ from skde.fit.recording import record_others
 from skde.fit.runner import Runner
 from skde.objectives.feasibility import FeasibilityRules, feasibility_codes
 from skde.objectives.objective import Objective
+from skde.objectives.simulation_rules import SimulationRules
 from skde.point_workers import OutOfTime, Part, unlimited
 from skde.problems.constraints import total_violation
 from skde.typing import Array, FloatArray, IntArray
@@ -127,6 +128,9 @@ def constrained_parts(
 ) -> Iterator[Part]:
     """Yield f, g and h at the rows of X: f is NaN at infeasible ones or, `everywhere`, only where it fails there."""
     xp, problem = array_namespace(X), rules.problem
+    if isinstance(rules, SimulationRules):
+        yield from rules.problem.parts(X, seconds_left)
+        return
     try:
         constraints = problem.constraint_values(X, seconds_left)
     except OutOfTime:

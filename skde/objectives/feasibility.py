@@ -73,6 +73,8 @@ class FeasibilityRules:
         Tolerance of satisfied constraints, g <= tolerance and abs(h) <= tolerance, >= 0.
     """
 
+    chooses_points = True  # to call the objective with feasible points only
+
     def __init__(self, problem: ConstrainedProblem, tolerance: float) -> None:
         self.problem = problem
         self.tolerance = tolerance
@@ -141,16 +143,24 @@ class FeasibilityRules:
             The array library of the functions.
         """
         at = np.asarray if self.problem.kernel else xp.asarray
-        constraints, m = to_numpy(self.problem.constraint_values(at(x))), self.problem.n_inequalities
-        sizes = np.concatenate([np.maximum(constraints[:, :m], 0.0), np.abs(constraints[:, m:])], axis=1)
-        largest = np.where(np.isfinite(sizes).all(axis=1), sizes.max(axis=1, initial=0.0), np.inf)
-        violation = np.where(codes > LARGEST, total_violation(constraints, m, self.tolerance), 0.0)
+        constraints = to_numpy(self.problem.constraint_values(at(x)))
         values = np.where(codes > LARGEST, np.nan, codes)
         # A compiled function may be evaluated everywhere.
         unknown = (np.abs(values) == LARGEST) | ((codes > LARGEST) & (self.problem.kernel is not None))
         if unknown.any():
             values[unknown] = to_numpy(self.problem.f(at(x[unknown])))
-        return [Outcome(*of_run) for of_run in zip(*(v.tolist() for v in (values, largest, violation)), strict=True)]
+        return outcomes_of(codes, values, constraints, self.problem.n_inequalities, self.tolerance)
+
+
+def outcomes_of(
+    codes: FloatArray, values: FloatArray, constraints: FloatArray, n_inequalities: int, tolerance: float
+) -> list[Outcome]:
+    """Return the outcomes of points from codes, values and the constraints' values, of shape (n, m + l)."""
+    g, h = constraints[:, :n_inequalities], constraints[:, n_inequalities:]
+    sizes = np.concatenate([np.maximum(g, 0.0), np.abs(h)], axis=1)
+    largest = np.where(np.isfinite(sizes).all(axis=1), sizes.max(axis=1, initial=0.0), np.inf)
+    violation = np.where(codes > LARGEST, total_violation(constraints, n_inequalities, tolerance), 0.0)
+    return [Outcome(*of_run) for of_run in zip(*(v.tolist() for v in (values, largest, violation)), strict=True)]
 
 
 class StoredOutcomes:

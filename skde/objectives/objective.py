@@ -9,16 +9,18 @@ import numpy as np
 
 from skde.arrays import real_values
 from skde.engines import Compiled, DecodedObjective, Engine, decode
-from skde.forms import AUTO, Form, as_form, find_at
+from skde.forms import AUTO, ConstraintsReturned, Form, as_form, find_at
 from skde.named_point import rows_of_point
 from skde.objectives.device import DeviceObjective
 from skde.objectives.feasibility import FeasibilityRules
 from skde.objectives.probe import UserFunction, probe_form
+from skde.objectives.simulation_rules import SimulationRules
 from skde.point_workers import Part
 from skde.pointwise import NanOnError, RowByRow
 from skde.problems import MinMaxProblem, Problem, get_problem
 from skde.problems.compiled_constrained import CompiledConstrainedProblem
 from skde.problems.constraints import ConstrainedProblem, constraint_list
+from skde.problems.simulation import Simulation, has_outputs, number_or_outputs
 from skde.typing import Array, FloatArray
 from skde.validation import check_bounds, check_int, check_real
 from skde.variables import Variables, as_variables
@@ -95,6 +97,8 @@ class Objective:
         return self._checked(self.of_rows(X), X)
 
     def _checked(self, values: Any, X: Array) -> Array:
+        if has_outputs(values, len(X)):
+            raise ConstraintsReturned
         return real_values(values, X, "the objective's return value")
 
     @property
@@ -108,7 +112,13 @@ class Objective:
         form = self.form if self.rules is None else self.rules.problem.form
         if self.compiled is not None or form.rows is None:
             return self._source
-        return {**self._source, "takes": ROWS if form.rows else POINT}
+        return {**self._source, "takes": ROWS if form.rows else POINT, **self._returns}
+
+    @property
+    def _returns(self) -> dict[str, Any]:
+        """The numbers of constraints that the function returns, for a checkpoint."""
+        problem = None if self.rules is None else self.rules.problem
+        return {"returns": list(problem.sizes)} if isinstance(problem, Simulation) and problem.sizes else {}
 
     def parts(self, X: Array, seconds_left: Callable[[], float]) -> Iterator[Part]:
         """Yield the values at points of the box as they come: of a function of one point those of some at a time.
@@ -148,7 +158,7 @@ class Objective:
         """The work of the host in every evaluation, as a sentence; None where there is none."""
         if self.by_rows:
             return "the host calls the function of one point"
-        if self.rules is not None and self.compiled is None:
+        if self.rules is not None and self.rules.chooses_points and self.compiled is None:
             return "the host chooses the feasible points, with which alone the objective is called"
         return None
 
@@ -181,6 +191,7 @@ def as_objective(
     feasibility_tol: float = 1e-6,
     on_error: str = "raise",
     max_eval_time: float | None = None,
+    returned: ConstraintsReturned | None = None,
 ) -> Objective:
     """Return any form of objective as an `Objective`.
 
@@ -204,6 +215,8 @@ def as_objective(
         With "nan", the value of a callable of one point that raises an exception is NaN.
     max_eval_time : float or None, default None
         Time limit of one evaluation in workers.
+    returned : ConstraintsReturned or None, default None
+        A call of a callable that has shown that it returns constraints too.
 
     Returns
     -------
@@ -230,6 +243,8 @@ def as_objective(
         return constrained_objective(
             objective.with_jobs(n_jobs, max_eval_time), box, feasibility_tol, objective.identity, variables
         )
+    if constraints is not None and returned is not None:
+        raise ValueError("the objective returns constraints, so the parameter constraints must be None")
     if constraints is not None:
         unconstrained = as_objective(objective, dim, bounds, vectorized=vectorized, n_jobs=n_jobs)
         name = unconstrained.source.get("callable", str(objective))
@@ -261,7 +276,18 @@ def as_objective(
         "callable": f"{getattr(objective, '__module__', '?')}:{getattr(objective, '__qualname__', repr(objective))}"
     }
     given = NanOnError(objective) if on_error == "nan" else objective
-    one = rows_of_point(given, variables, n_jobs, max_eval_time=max_eval_time)
+    if returned is not None:
+        simulation = Simulation(
+            given,
+            variables or box,
+            name=source["callable"],
+            vectorized=vectorized,
+            n_jobs=n_jobs,
+            max_eval_time=max_eval_time,
+            found=returned,
+        )
+        return constrained_objective(simulation, box, feasibility_tol, simulation.identity, variables)
+    one = rows_of_point(given, variables, n_jobs, number_or_outputs, max_eval_time)
     # Only evaluations of one point can be ended, and the calls that find the form out might not end.
     form = as_form(False if max_eval_time is not None and vectorized == AUTO else vectorized)
     return Objective(
@@ -292,7 +318,8 @@ def user_functions(rules: FeasibilityRules) -> list[UserFunction]:
         for one in problem.nonlinear
     ]
     own = problem.values_of_rows, "the objective", problem.form, problem.of_point
-    return [*functions, UserFunction(*own, lambda X: rules.violations(X) == 0)]
+    feasible = (lambda X: rules.violations(X) == 0) if rules.chooses_points else None
+    return [*functions, UserFunction(*own, feasible)]
 
 
 def problem_box(
@@ -321,7 +348,12 @@ def constrained_objective(
     variables: Variables | None = None,
 ) -> Objective:
     """Return a constrained problem as an objective with the codes of feasibility rules as values."""
-    rules = FeasibilityRules(problem, check_real("feasibility_tol", feasibility_tol, 0))
+    tolerance = check_real("feasibility_tol", feasibility_tol, 0)
+    rules: FeasibilityRules
+    if isinstance(problem, Simulation):
+        rules = SimulationRules(problem, tolerance)
+    else:
+        rules = FeasibilityRules(problem, tolerance)
     compiled = problem.feasibility_objective(rules.tolerance)
     source = problem_source(problem) if isinstance(problem, CompiledConstrainedProblem) else {"callable": repr(problem)}
     return Objective(

@@ -16,7 +16,7 @@ from skde.engines import Compiled
 from skde.forms import AUTO, Form, as_form, check_form, find_at
 from skde.named_point import rows_of_point
 from skde.point_workers import Part, unlimited
-from skde.pointwise import RowByRow
+from skde.pointwise import RowByRow, scalar
 from skde.typing import Array, FloatArray
 from skde.validation import check_bounds, check_real, listed, shown
 from skde.variables import Variables, as_variables
@@ -105,7 +105,7 @@ class ConstrainedProblem:
         self.form = as_form(True if self.compiled else self.vectorized)
         given, bounds = constraint_list(constraints), listed(bounds)
         self.variables = as_variables(bounds)
-        self.of_point = rows_of_point(f, self.variables, 1)
+        self.of_point = rows_of_point(f, self.variables, 1, value_alone)
         if self.variables is None:
             self.bounds = intersect_box(check_bounds(bounds), given)
             self.variables = as_variables(self.bounds)  # where the constraints fix one
@@ -163,6 +163,7 @@ class ConstrainedProblem:
         return self._checked(self._f(X if self.compiled else X.copy()), X)
 
     def _checked(self, values: Any, X: Array) -> Array:
+        refuse_outputs(values, (len(X),))
         return real_values(values, X, "the objective's return value")
 
     @property
@@ -253,7 +254,7 @@ class ConstrainedProblem:
         other = copy(self)
         other._n_jobs = n_jobs
         if self.kernel is None:
-            other.of_point = rows_of_point(self._f, self.variables, n_jobs, max_eval_time=max_eval_time)
+            other.of_point = rows_of_point(self._f, self.variables, n_jobs, value_alone, max_eval_time)
         if self.form.rows is None and max_eval_time is not None:
             other.form = Form(False)  # only evaluations of one point can be ended
         return other
@@ -272,6 +273,21 @@ class ConstrainedProblem:
 
     def __repr__(self) -> str:
         return f"ConstrainedProblem({self.name!r}, dim={self.dim})"
+
+
+def refuse_outputs(value: Any, shape: tuple[int, ...]) -> None:
+    """Refuse (f, g) and (f, g, h), with f of this shape, from an objective that has constraints already."""
+    if isinstance(value, tuple) and len(value) in (2, 3) and np.shape(value[0]) == shape:
+        raise ValueError(
+            "the objective returns constraints, (f, g) or (f, g, h), and there are others; give all of them in one "
+            "way: leave out the parameter constraints, or let the objective return f alone"
+        )
+
+
+def value_alone(value: Any, x: FloatArray) -> float:
+    """Return the value of an objective at one point, which has no constraints with it."""
+    refuse_outputs(value, ())
+    return scalar(value, x)
 
 
 def total_violation(constraints: Array, n_inequalities: int, tol: float) -> Array:

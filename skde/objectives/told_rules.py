@@ -1,0 +1,99 @@
+"""Feasibility rules where a user tells the values of the constraints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skde.arrays import array_namespace, contiguous, moved_to, to_numpy
+from skde.objectives.feasibility import (
+    LARGEST,
+    Outcome,
+    StoredOutcomes,
+    feasibility_codes,
+    outcomes_of,
+    violation_of_code,
+)
+from skde.problems.constraints import total_violation
+from skde.problems.simulation import check_sizes, key_of
+from skde.typing import Array, FloatArray
+
+# Points whose constraints are kept for the answer; the best point of a run is nearly always one of them.
+KEPT = 100_000
+
+
+class ToldRules:
+    """Feasibility rules of points that a user evaluates, with their constraints.
+
+    Parameters
+    ----------
+    tolerance : float
+        Tolerance of satisfied constraints.
+    sizes : (int, int) or None, default None
+        The numbers of g and h; None: the first ones count.
+    stored : StoredOutcomes or None, default None
+        Those of a loaded fit.
+    """
+
+    def __init__(
+        self, tolerance: float, sizes: tuple[int, int] | None = None, stored: StoredOutcomes | None = None
+    ) -> None:
+        self.tolerance, self.sizes, self.stored = tolerance, sizes, stored
+        self.kept: dict[bytes, FloatArray] = {}
+
+    def rows(self, f: Array, g: Any, h: Any, shape: tuple[int, ...]) -> Array:
+        """Return the f, g and h of points as rows, of shape (n, 1 + m + l), after a check.
+
+        Parameters
+        ----------
+        f : ndarray of shape (n,)
+            Values.
+        g, h : array-like of `shape`, or of `shape` and one axis more, or None
+            Constraints; None: there are none.
+        shape : tuple of int
+            That of the values as they were told.
+        """
+        sides = [told_columns(name, side, shape, f) for name, side in (("g", g), ("h", h))]
+        sizes = sides[0].shape[1], sides[1].shape[1]
+        if self.sizes is not None:
+            check_sizes(sizes, self.sizes)
+        if not sum(sizes):
+            raise ValueError("g or h must have a value for every point, got none")
+        self.sizes = sizes
+        return array_namespace(f).concatenate([f[:, None], *sides], axis=1)
+
+    def codes(self, X: Array, rows: Array) -> Array:
+        """Return the codes of points from rows of f, g and h, and keep these."""
+        assert self.sizes is not None
+        for x, row in zip(to_numpy(X), to_numpy(rows), strict=True):
+            self.kept[key_of(x)] = row
+        while len(self.kept) > KEPT + len(X):
+            del self.kept[next(iter(self.kept))]
+        return feasibility_codes(rows[:, 0], total_violation(rows[:, 1:], self.sizes[0], self.tolerance))
+
+    def outcomes(self, x: FloatArray, codes: FloatArray, xp: Any) -> list[Outcome]:
+        """Return value and violations of all runs' best points."""
+        return [self._outcome(run, *best) for run, best in enumerate(zip(x, codes, strict=True))]
+
+    def _outcome(self, run: int, x: FloatArray, code: float) -> Outcome:
+        row = self.kept.get(key_of(x))
+        if row is not None and self.sizes is not None:
+            value = code if abs(code) < LARGEST else row[0]
+            return outcomes_of(np.array([code]), np.array([value]), row[None, 1:], self.sizes[0], self.tolerance)[0]
+        value, violation = code if abs(code) < LARGEST else np.nan, violation_of_code(code)
+        if self.stored is not None and np.isclose(self.stored.stored[run, 2], violation, rtol=1e-9, equal_nan=True):
+            return Outcome(*self.stored.stored[run].tolist())
+        return Outcome(float(value), violation, violation)
+
+
+def told_columns(name: str, given: Any, shape: tuple[int, ...], like: Array) -> Array:
+    """Return one kind of constraints as an array of shape (n, m) in the library of `like`."""
+    xp, n = array_namespace(like), len(like)
+    if given is None:
+        return xp.zeros((n, 0))
+    found = np.shape(given)
+    if found != shape and (len(found) != len(shape) + 1 or found[:-1] != shape):
+        raise ValueError(f"{name} must have the shape of f, {shape}, or one axis more, got {found}")
+    size = 1 if found == shape else found[-1]
+    return contiguous(moved_to(given, like, name), np.float64).reshape(n, size)
