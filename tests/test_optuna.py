@@ -353,6 +353,58 @@ def test_several_objectives_are_refused() -> None:
         study.optimize(lambda trial: (trial.suggest_float("x", 0, 1), 0.0), 1)
 
 
+# -- a choice by the study ---------------------------------------------------------------------------------------------
+
+
+def auto_study(n_parameters: int, n_trials: int | None, trials: int = 12) -> EvolutionSampler:
+    """Return the sampler of a study with so many parameters."""
+    sampler = EvolutionSampler("auto", n_trials=n_trials, seed=0)
+    study = optuna.create_study(sampler=sampler)
+    study.optimize(lambda trial: sum(trial.suggest_float(f"x{k}", -1, 1) ** 2 for k in range(n_parameters)), trials)
+    return sampler
+
+
+@pytest.mark.parametrize(
+    ("n_parameters", "n_trials", "kernel", "reason"),
+    [
+        (2, 500, "jso", "250 evaluations for each of 2 variables"),
+        (8, 500, "cmaes", "62.5 evaluations for each of 8 variables"),
+        (3, None, "shade", "the number of trials is not known"),
+        (3, 10, "shade", "10 trials are too few for another"),
+    ],
+)
+def test_auto_chooses_by_parameters_and_trials(
+    n_parameters: int, n_trials: int | None, kernel: str, reason: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level("INFO", logger="skde.optuna.sampler"):
+        sampler = auto_study(n_parameters, n_trials)
+    assert type(sampler.algorithm_).__name__.lower() == kernel
+    assert sampler.reason_ == reason
+    assert f"auto is {sampler.algorithm_!r}: {reason}" in caplog.text
+    assert sampler.algorithm == "auto"
+
+
+def test_auto_knows_discrete_parameters_and_pickles() -> None:
+    sampler = pickle.loads(pickle.dumps(EvolutionSampler("auto", n_trials=200, seed=0)))
+    study = optuna.create_study(sampler=sampler)
+    study.optimize(lambda trial: trial.suggest_int("n", 0, 9) + trial.suggest_float("x", 0, 1), 12)
+    assert sampler.reason_ == "100 evaluations for each of 2 variables, with discrete variables"
+
+
+@pytest.mark.parametrize("n_trials", [None, 1, 19, 20, 60])
+def test_auto_searches_with_any_number_of_trials(n_trials: int | None) -> None:
+    sampler = EvolutionSampler("auto", n_trials=n_trials, seed=0)
+    study = optuna.create_study(sampler=sampler)
+    study.optimize(lambda trial: (trial.suggest_float("x", -10, 10) - 2) ** 2, 80)
+    assert study.best_value < 0.1
+
+
+def test_a_given_algorithm_has_no_reason() -> None:
+    sampler = EvolutionSampler("jade", seed=0)
+    optuna.create_study(sampler=sampler).optimize(bowl, 3)
+    assert (sampler.algorithm_, sampler.reason_, sampler.n_trials) == (sampler.algorithm, "", 100)
+
+
 # -- the module's name -------------------------------------------------------------------------------------------------
 
 

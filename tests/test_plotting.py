@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 import xml.etree.ElementTree as ElementTree
 from typing import Any
 
@@ -23,6 +24,7 @@ from skde import (
     ParameterTrace,
     ParameterTrajectoryDisplay,
     PopulationDisplay,
+    SearchDisplay,
     get_problem,
     minimize,
 )
@@ -504,3 +506,77 @@ def test_a_curve_in_a_notebook_is_escaped_and_short() -> None:
 def test_min_max_solvers_show_a_curve() -> None:
     solver = MinMaxSolver(n_cycles=3, random_state=0).fit(game, BOX[:1], BOX[:1])
     assert solver._repr_html_().count("<svg") == 1
+
+
+# -- runs without a finite value ---------------------------------------------------------------------------------------
+
+NOTHING = {"n_runs": 2, "max_evals": 200, "random_state": 0}
+
+
+def notes(display: Any) -> list[str]:
+    return [text.get_text() for text in display.ax_.texts]
+
+
+@pytest.fixture(scope="module")
+def hopeless() -> Minimizer:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return Minimizer("de", **NOTHING).fit(lambda X: np.full(len(X), np.nan), bounds=[(-1, 1)] * 2)
+
+
+@pytest.mark.parametrize("spread", ["quartiles", "runs", "none"])
+def test_a_convergence_without_a_value_says_so(hopeless: Minimizer, spread: str) -> None:
+    assert notes(ConvergenceDisplay.from_estimator(hopeless, spread=spread)) == ["de: no finite value"]
+    assert notes(ConvergenceDisplay.from_result(hopeless.runs_)) == ["no finite value"]
+
+
+def test_a_convergence_of_few_runs_with_values_says_so() -> None:
+    runs = [history([10, 20], [np.inf, 1.0]), *[history([10, 20], [np.inf, np.inf])] * 2]
+    assert notes(ConvergenceDisplay(runs).plot()) == ["no finite median: half of the runs or more have no finite value"]
+    assert notes(ConvergenceDisplay(runs[:1]).plot()) == []
+
+
+@pytest.mark.parametrize("kind", ["convergence", "distribution", "ecdf"])
+def test_a_comparison_names_those_without_a_value(hopeless: Minimizer, kind: str) -> None:
+    fine = Minimizer("jde", max_evals=200, random_state=0).fit(lambda X: (X**2).sum(axis=1), bounds=[(-1, 1)] * 2)
+    nothing = history([10, 20], [np.nan, np.inf])
+    display = ComparisonDisplay.from_estimator([hopeless, fine], kind=kind, f_opt=0.0)
+    assert notes(display) == ["de: no finite value"]
+    two = ComparisonDisplay({"a": [nothing], "b": [nothing]}, 0.0).plot(kind=kind)
+    assert notes(two) == ["a: no finite value", "b: no finite value"]
+    assert len({text.get_position() for text in two.ax_.texts}) == 2
+
+
+def test_populations_without_a_value_say_so(hopeless: Minimizer) -> None:
+    assert notes(PopulationDisplay.from_estimator(hopeless)) == ["de: no finite value"]
+    unknown = PopulationDisplay(np.eye(2), np.full(2, np.inf)).plot(landscape=lambda X: np.full(len(X), np.nan))
+    assert notes(unknown) == ["f: no finite value", "no finite value"]
+
+
+def test_searches_without_a_score_say_so() -> None:
+    assert notes(SearchDisplay([5, 10], [np.nan, np.nan], name="search").plot()) == ["search: no finite value"]
+    assert notes(SearchDisplay([5, 10], [np.nan, 1.0]).plot()) == []
+
+
+def test_min_max_solutions_without_a_value_say_so() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        solver = MinMaxSolver(n_cycles=2, gens_x=2, gens_y=2, random_state=0, device="cpu")
+        solver.fit(lambda X, Y: np.full((len(X), len(Y)), np.nan), [(-1, 1)], [(-1, 1)])
+    assert notes(MinMaxDisplay.from_estimator(solver)) == ["f(x, y): no finite value", "no finite value"]
+    assert notes(MinMaxDisplay.from_result(solver.result_)) == ["no finite value"]
+
+
+# -- auto --------------------------------------------------------------------------------------------------------------
+
+
+def test_auto_has_its_own_name_in_comparisons() -> None:
+    settings = {"max_evals": 3000, "random_state": 0}
+    solvers = [Minimizer(name, **settings).fit("sphere", dim=5) for name in ("auto", "rdex")]
+    display = ComparisonDisplay.from_estimator(solvers)
+    assert [line.get_label() for line in display.lines_] == ["auto", "rdex"]
+    assert (
+        ComparisonDisplay.from_estimator([Minimizer(**settings).fit("sphere", dim=5)]).lines_[0].get_label() == "auto"
+    )
+    with pytest.raises(ValueError, match="auto, auto, which are not all different"):
+        ComparisonDisplay.from_estimator([solvers[0]] * 2)

@@ -16,6 +16,7 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from skde.algorithms import Algorithm, get_algorithm, small_population
+from skde.algorithms.auto import AUTO, FitProperties, rule
 from skde.optuna.population import SEEDS, Population, check_population
 from skde.optuna.search_space import SearchSpace
 from skde.random_state import run_seeds
@@ -25,6 +26,9 @@ logger = logging.getLogger(__name__)
 
 # With 100 to 1000 trials of 3 or 8 variables, populations of 6 to 10 individuals did best.
 GENERATIONS, LEAST_POPULATION, MOST_POPULATION = 100, 8, 100
+PLANNED_TRIALS = 100  # where they are not known
+# The choice of "auto" where the trials are not known, whose population does not shrink, or are less than these.
+UNPLANNED, LEAST_TRIALS = "shade", 20
 
 
 class StudyState:
@@ -57,16 +61,24 @@ class EvolutionSampler(BaseSampler):
     Parameters
     ----------
     algorithm : str or Algorithm, default "shade"
-        A registry name, or a parameter object, such as ``JDE(pop_size=30)``.
-    n_trials : int, default 100
-        Trials that the study is planned for, >= 1. An algorithm that is given by its name gets a population of a
-        hundredth of them, at least 8 and at most 100 individuals. After n_trials trials an algorithm with a shrinking
-        population begins again.
+        A registry name; a parameter object, such as ``JDE(pop_size=30)``; or "auto", a choice by the number and kinds
+        of the parameters and by n_trials.
+    n_trials : int or None, default None
+        Trials that the study is planned for, >= 1; None: not known, and 100 where an algorithm needs them. The
+        population of a named algorithm is a hundredth of them, at least 8 and at most 100 individuals; one that shrinks
+        begins again after n_trials.
     seed : int or None, default None
         Makes the draws repeatable, in [0, 2**64). Processes with the same seed share one population; without a seed
         each has its own, of NumPy's global state, and learns from the trials of all.
     independent_sampler : BaseSampler or None, default None
         Draws the other parameters; None: uniformly, by the seed and the number of the trial.
+
+    Attributes
+    ----------
+    algorithm_ : Algorithm
+        The algorithm that has proposed the last trial, once one has; for "auto" its choice.
+    reason_ : str
+        The reason for it; empty where it is given. The logger of the module says both when it is chosen.
 
     Notes
     -----
@@ -97,17 +109,16 @@ class EvolutionSampler(BaseSampler):
         self,
         algorithm: str | Algorithm = "shade",
         *,
-        n_trials: int = 100,
+        n_trials: int | None = None,
         seed: int | None = None,
         independent_sampler: BaseSampler | None = None,
     ) -> None:
-        self.n_trials = check_int("n_trials", n_trials, 1)
-        if isinstance(algorithm, str):
-            size = min(max(self.n_trials // GENERATIONS, LEAST_POPULATION), MOST_POPULATION)
-            self.algorithm = small_population(algorithm, size)
-        else:
-            self.algorithm = get_algorithm(algorithm)
-        check_population(self.algorithm, self.n_trials, 1)
+        self.n_trials = PLANNED_TRIALS if n_trials is None else check_int("n_trials", n_trials, 1)
+        self._known = n_trials is not None
+        self.algorithm: str | Algorithm = AUTO
+        if algorithm != AUTO:
+            self.algorithm = self._small(algorithm) if isinstance(algorithm, str) else get_algorithm(algorithm)
+            check_population(self.algorithm, self.n_trials, 1)
         if independent_sampler is not None and not isinstance(independent_sampler, BaseSampler):
             raise TypeError(
                 f"independent_sampler must be None or a sampler of Optuna, got {shown(independent_sampler)}"
@@ -163,7 +174,8 @@ class EvolutionSampler(BaseSampler):
             population = state.population
             if population is None or population.space.distributions != search_space:
                 space = SearchSpace(search_space)
-                population = Population(self.algorithm, self._seed, self.n_trials, space, study.direction)
+                algorithm = self._choose(space)
+                population = Population(algorithm, self._seed, self.n_trials, space, study.direction)
                 state.population = population
             trials = study.get_trials(deepcopy=False)
             population.learn(trials)
@@ -203,6 +215,28 @@ class EvolutionSampler(BaseSampler):
             address = [self._seed, trial.number, *name.encode()]
             sampler = RandomSampler(int(np.random.SeedSequence(address).generate_state(1)[0]))
         return sampler.sample_independent(study, trial, name, distribution)
+
+    def _small(self, name: str) -> Algorithm:
+        """Return an algorithm of the registry with a population for the number of trials."""
+        size = min(max(self.n_trials // GENERATIONS, LEAST_POPULATION), MOST_POPULATION)
+        return small_population(name, size)
+
+    def _choose(self, space: SearchSpace) -> Algorithm:
+        """Return the algorithm for a search space, and note it with the reason."""
+        if isinstance(self.algorithm, Algorithm):
+            self.algorithm_, self.reason_ = self.algorithm, ""
+            return self.algorithm
+        dim, discrete = len(space.variables.box), space.variables.discrete
+        if not self._known:
+            self.algorithm_, self.reason_ = self._small(UNPLANNED), "the number of trials is not known"
+        elif self.n_trials < LEAST_TRIALS:
+            self.algorithm_, self.reason_ = self._small(UNPLANNED), f"{self.n_trials} trials are too few for another"
+        else:
+            choice = rule(FitProperties(dim, self.n_trials, discrete=discrete, one_search=True))
+            assert isinstance(choice.algorithm, Algorithm)  # with one_search
+            self.algorithm_, self.reason_ = choice.algorithm, choice.reason
+        logger.info("%s is %r: %s", AUTO, self.algorithm_, self.reason_)
+        return self.algorithm_
 
     def _state(self, study: Study) -> StudyState:
         return self._states.setdefault(study, StudyState())

@@ -12,6 +12,7 @@ from skde.typing import FloatArray
 
 BAND = {"alpha": 0.2, "linewidth": 0}
 LEVELS = 24
+NOTE = "without-values"  # the group of notes among the texts of axes
 
 
 def axes_of(ax: Any) -> Any:
@@ -45,6 +46,19 @@ def show_legend(ax: Any, place: str = "best", title: str | None = None, frame: b
     """Show the legend, where something has a label; with a frame over a landscape."""
     if ax.get_legend_handles_labels()[1]:
         ax.legend(frameon=frame, framealpha=0.85, loc=place, title=title)
+
+
+def note_without_values(ax: Any, name: str | None = None, text: str = "no finite value") -> None:
+    """Write into the axes that there is nothing to draw, below earlier notes."""
+    above = sum(one.get_gid() == NOTE for one in ax.texts)
+    said = f"{name}: {text}" if name else text
+    ax.text(0.5, 0.5 - 0.07 * above, said, transform=ax.transAxes, ha="center", va="center", color="0.4", gid=NOTE)
+
+
+def note_values(ax: Any, values: Any, name: str | None = None) -> None:
+    """Write into the axes that no value is finite, where none is."""
+    if not np.isfinite(np.asarray(values, np.float64)).any():
+        note_without_values(ax, name)
 
 
 def draw_band(ax: Any, band: Band, *, spread: bool, **style: Any) -> list[Any]:
@@ -103,6 +117,8 @@ def draw_landscape(ax: Any, x: FloatArray, y: FloatArray, values: FloatArray, la
     shown = np.ma.masked_invalid(values)
     # Levels by rank, so that a valley is seen next to steep slopes.
     levels = np.unique(np.quantile(shown.compressed(), np.linspace(0, 1, LEVELS))) if shown.count() else np.empty(0)
+    if not len(levels):
+        note_without_values(ax, label)
     if len(levels) < 2:
         return None
     from matplotlib.colors import BoundaryNorm, LinearSegmentedColormap

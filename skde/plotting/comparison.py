@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skde.curves import FLOOR, HIGHEST_TARGET, is_logarithmic, reached_at, targets, values_at
-from skde.plotting.axes import axes_of, draw_floor, show_legend, thin_ticks, titled
+from skde.plotting.axes import axes_of, draw_floor, note_values, show_legend, thin_ticks, titled
 from skde.plotting.convergence import ConvergenceDisplay
 from skde.plotting.solvers import histories_of, minimum_of, name_of, title_of
 from skde.result import History
@@ -246,6 +246,7 @@ class ComparisonDisplay:
             places = k + 1 + 0.4 * ((np.arange(len(values)) + 0.5) / max(len(values), 1) - 0.5)
             marks = {"marker": "o", "markersize": 4, "linestyle": "none", "alpha": 0.7, "color": f"C{k % 10}"}
             self.lines_ += ax.plot(places, values, **{**marks, "label": name, **style})
+            note_values(ax, values, name)
         ax.set_xticks(range(1, len(last) + 1), list(self.histories))
         if log:
             draw_floor(ax, floor)
@@ -265,6 +266,7 @@ class ComparisonDisplay:
             x = np.append(reached[seen], most)
             y = np.append(share[seen], seen.mean())
             self.lines_ += ax.step(x, y, where="post", **{"label": name, **style})
+            note_values(ax, np.concatenate([run.best for run in runs]), name)
         ax.set(xscale="log", xlabel="evaluations", ylabel="share of reached targets", ylim=(-0.02, 1.02))
         thin_ticks(ax.xaxis)
         show_legend(ax, "upper left", f"{len(goals)} errors from {HIGHEST_TARGET:g} to {floor:g}")

@@ -8,10 +8,20 @@ from typing import Any
 import numpy as np
 
 from skde.base import BaseSolver
-from skde.curves import AXES, FLOOR, band_of, is_logarithmic
-from skde.plotting.axes import axes_of, draw_band, draw_floor, floored, show_legend, thin_ticks, titled
+from skde.curves import AXES, FLOOR, Band, band_of, is_logarithmic
+from skde.plotting.axes import (
+    axes_of,
+    draw_band,
+    draw_floor,
+    floored,
+    note_without_values,
+    show_legend,
+    thin_ticks,
+    titled,
+)
 from skde.plotting.solvers import check_solver, histories_of, minimum_of, name_of, title_of
 from skde.result import History
+from skde.typing import FloatArray
 from skde.validation import check_choice, check_real
 
 SPREADS = ("quartiles", "runs", "none")
@@ -185,6 +195,7 @@ class ConvergenceDisplay:
         several = len(self.histories) > 1
         style = {"label": self.name if name is None else name, **kwargs}
         drawn = draw_band(ax, floored(band, floor) if log else band, spread=several and spread == "quartiles", **style)
+        self._note(ax, band, values, style["label"])
         self.lines_ = drawn[:1]
         self.band_ = drawn[1] if len(drawn) > 1 else None
         if several and spread == "runs":
@@ -199,6 +210,13 @@ class ConvergenceDisplay:
         show_legend(ax, title=f"{kind} of {len(self.histories)} runs" if several else None)
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+    def _note(self, ax: Any, band: Band, values: FloatArray, name: str | None) -> None:
+        """Say in the axes why there is no line."""
+        if not np.isfinite(values).any():
+            note_without_values(ax, name)
+        elif not np.isfinite(band.middle).any():
+            note_without_values(ax, name, "no finite median: half of the runs or more have no finite value")
 
     def _draw_runs(self, ax: Any, x_axis: str, floor: float | None) -> list[Any]:
         """Draw a thin line for every run."""

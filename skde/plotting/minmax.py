@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skde.minmax.solution import MinMaxSolution, function_of, limits_of_space, spaces_of
-from skde.plotting.axes import axes_of, draw_landscape, show_legend, titled
+from skde.plotting.axes import axes_of, draw_landscape, note_values, show_legend, titled
 from skde.plotting.solvers import title_of
 from skde.typing import FloatArray
 from skde.validation import check_int, shown
@@ -143,7 +143,9 @@ class MinMaxDisplay:
             name=name,
             title=title_of(estimator),
         )
-        return display.plot(ax, variables=variables, **kwargs)
+        display.plot(ax, variables=variables, **kwargs)
+        note_values(display.ax_, estimator.fun_)
+        return display
 
     @classmethod
     def from_result(
@@ -190,7 +192,9 @@ class MinMaxDisplay:
             raise TypeError(f"result must be result_ of a MinMaxSolver; it has no {', '.join(missing)}")
         parts = (getattr(result, entry) for entry in needed)
         display = cls(*parts, box_x=bounds_x, box_y=bounds_y, function=function, name=name)
-        return display.plot(ax, variables=variables, **kwargs)
+        display.plot(ax, variables=variables, **kwargs)
+        note_values(display.ax_, getattr(result, "fun", 0.0))
+        return display
 
     def plot(
         self, ax: Any = None, *, variables: tuple[int, int] = (0, 0), name: str | None = None, **kwargs: Any

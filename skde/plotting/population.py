@@ -10,7 +10,7 @@ import numpy as np
 from skde.base import BaseSolver, limits_of, variables_of
 from skde.curves import is_logarithmic
 from skde.objectives.caller_library import on_host
-from skde.plotting.axes import axes_of, draw_landscape, show_legend, titled
+from skde.plotting.axes import axes_of, draw_landscape, note_values, show_legend, titled
 from skde.plotting.solvers import check_solver, name_of, title_of
 from skde.typing import FloatArray
 from skde.validation import check_int, shown
@@ -289,6 +289,7 @@ class PopulationDisplay:
         self.lines_ = []
         if not finite.all():
             self.lines_ += ax.plot(*points[~finite].T, "x", color="0.5", markersize=5, label="without a value")
+            note_values(ax, values, name)
         if best is not None:
             marker = {"color": "C3", "markersize": 13, "markeredgecolor": "white", "linestyle": "none", "zorder": 4}
             self.lines_ += ax.plot(*best[:, None], marker="*", label="best point", **marker)

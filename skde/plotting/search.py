@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skde.plotting.axes import axes_of, show_legend, titled
+from skde.plotting.axes import axes_of, note_values, show_legend, titled
 from skde.typing import FloatArray, IntArray
 
 
@@ -158,6 +158,7 @@ class SearchDisplay:
         if self.scores is not None:
             style = {"color": self.line_.get_color(), "alpha": 0.35, "markersize": 4}
             self.lines_ += ax.plot(self.n_fits, self.scores, "o", **style)
+        note_values(ax, self.best_score, label)
         ax.set_xlabel("fits")
         ax.set_ylabel("best mean score")
         titled(ax, self.title)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from skde.algorithms import Algorithm, describe, get_algorithm
+from skde.algorithms.auto import AUTO
 from skde.algorithms.sequence import AlgorithmSequence
 from skde.base import BaseSolver, source_of
 from skde.problems import ALIASES, get_problem, optimal_value
@@ -53,7 +54,9 @@ def title_of(solver: BaseSolver) -> str | None:
 
 
 def name_of(solver: Any) -> str | None:
-    """Return the name of a solver's algorithm in the registry; that of its class for other solvers."""
+    """Return the name of a solver's algorithm, as it was given; that of its class for other solvers."""
+    if getattr(solver, "algorithm", None) == AUTO:
+        return AUTO
     algorithm = getattr(solver, "algorithm_", getattr(solver, "algorithm", None))
     if isinstance(algorithm, AlgorithmSequence):
         return algorithm.name
