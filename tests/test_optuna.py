@@ -353,6 +353,14 @@ def test_several_objectives_are_refused() -> None:
         study.optimize(lambda trial: (trial.suggest_float("x", 0, 1), 0.0), 1)
 
 
+def test_a_population_that_has_converged_to_known_points_begins_again() -> None:
+    """A minimum that all individuals come to leaves nothing to try in this population; the study goes on."""
+    study = optuna.create_study(sampler=EvolutionSampler("shade", seed=0))
+    study.optimize(lambda trial: sum(trial.suggest_int(f"i{k}", 0, 5) for k in range(3)), 600)
+    assert study.best_value == 0
+    assert len({tuple(trial.params.values()) for trial in study.trials}) > 100
+
+
 # -- a choice by the study ---------------------------------------------------------------------------------------------
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -373,6 +374,12 @@ def checked_choices(name: str, choices: Sequence[Any]) -> list[Any]:
             raise TypeError(
                 f"choices of {name!r} must be None, bool, int, float, str or tuples of these, got {choice!r} "
                 f"({type(choice).__name__})"
+            )
+    for one, other in combinations(python_choices, 2):
+        if one == other and type(one) is not type(other):
+            raise ValueError(
+                f"choices of {name!r} must be unequal, got {one!r} and {other!r}, which are one for Optuna: "
+                f"{one!r} == {other!r}"
             )
     return python_choices
 

@@ -17,6 +17,8 @@ from skde.objectives.feasibility import feasibility_codes
 from skde.optuna.search_space import Key, SearchSpace
 
 UNLIMITED = 2**53  # evaluations
+# Of a space of levels alone: a population that proposes known points for ever begins again.
+MOST_GENERATIONS = 1000
 SEEDS = 2**64
 
 
@@ -58,10 +60,12 @@ class Population:
 
     def _begin(self) -> None:
         """Begin with a new population."""
+        levels_alone = not self.space.variables.real_components.any()
         self._minimizer = Minimizer(
             self.algorithm,
             bounds=self.space.variables,
             max_evals=self.max_evals,
+            max_iter=MOST_GENERATIONS if levels_alone and not self.algorithm.shrinks else None,
             random_state=self._seed,
             device="cpu",
             n_jobs=1,

@@ -190,6 +190,11 @@ def test_empty_spaces(parameters: Any) -> None:
             TypeError,
             r"Categorical\w+\(\[0.001, 100.0\]\) for two values, FloatDistribution\(0.001, 100.0\) for a range",
         ),
+        (
+            lambda: Space({"n": CategoricalDistribution([2, 1, True])}),
+            ValueError,
+            "choices of 'n' must be unequal, got 1 and True",
+        ),
         (lambda: Space({"n": [1, 10]}), TypeError, r"IntDistribution\(1, 10\) for a range"),
         (
             lambda: Space(MAPPING, conditions={"kernel": lambda values: values["kernel"] == "rbf"}),
