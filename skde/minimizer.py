@@ -594,7 +594,8 @@ class Minimizer(BaseSolver):
                 Polish(runner, objective, methods, most, rules["max_time"], stop, self.verbose).run()
         if self.final_evals and runner.final is None:
             reevaluate(runner, objective, final_evals_left(self, runner.limited_evals))
-        runner.warn_without_value()
+        if objective.rules is not None or not runner.batch.host("differed").any():  # else two finite values are known
+            runner.warn_without_value()
 
     def _later_evals(self, dim: int) -> int:
         """Return the evaluations of all runs that are planned after the present search, with those of the polish."""

@@ -181,8 +181,8 @@ class Recorder:
             found = columns_of(first, self.path)
             if found != wanted:
                 raise ValueError(
-                    f"{os.fspath(self.path)!r} has the columns {shown(found)}, and this fit has {wanted}: take another "
-                    "file"
+                    f"the file of the recorder, {os.fspath(self.path)!r}, has the columns {shown(found)}, and this fit "
+                    f"has {wanted}: take another file"
                 )
         self._checked = True
 
@@ -229,7 +229,7 @@ def as_recorder(given: Any) -> Recorder | None:
         return given
     if not isinstance(given, str | os.PathLike):
         raise TypeError(f"recorder must be a Recorder, the name of a file or None, got {given!r}")
-    return Recorder(given)
+    return Recorder(check_path("recorder", given))
 
 
 def parameters(variable: Any, column: FloatArray) -> Any:

@@ -276,7 +276,7 @@ def test_what_a_recorder_refuses(tmp_path: Path) -> None:
     make(recorder=path).fit(sphere)
     with pytest.raises(ValueError, match=r"recorder has the variables \('x0', 'x1'\), and the fit has"):
         make(recorder=recorder, bounds=[(-1, 1)] * 3).fit(sphere)
-    with pytest.raises(ValueError, match=r"log' has the columns .* take another file"):
+    with pytest.raises(ValueError, match=r"log', has the columns .* take another file"):
         make(recorder=path, bounds=[(-1, 1)] * 3).fit(sphere)
 
 

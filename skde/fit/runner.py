@@ -411,8 +411,6 @@ class Runner:
 
         Results under constraints are made here: the constraints' functions may not work any more when they are read.
         """
-        if self.rules is None and self.batch.host("differed").any():  # two finite values did
-            return
         results = self.results()
         if not self.warned and (text := missing_value(results)):
             self.warned = True

@@ -64,7 +64,8 @@ class ValueContract(BaseContract):
             values[X[:, 0] < 1.5] = float("nan")
             return values
 
-        m = self.make(algorithm, device, max_iter=0).fit(wall, bounds=BOX, x0=BOX[:, 0])
+        with pytest.warns(RuntimeWarning, match="no value of the objective was finite"):
+            m = self.make(algorithm, device, max_iter=0).fit(wall, bounds=BOX, x0=BOX[:, 0])
         assert np.isnan(m.fitness_[0])
         assert m.fun_ == np.inf
         assert m.x_[0] >= 1.5

@@ -271,14 +271,16 @@ def trial(call: Callable[..., None], given: dict[str, Any]) -> str | None:
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("target", TARGETS)
-def test_every_value_for_every_parameter(target: str) -> None:
+def test_every_value_for_every_parameter(target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # texts are names of files where a parameter takes these
     call, names = TARGETS[target]
     found = [trial(call, {name: value}) for name in names for value in VALUES if may_be_tried(name, value)]
     wrong = [text for text in found if text is not None]
     assert not wrong, "\n".join([f"{len(wrong)} of {len(found)}", *wrong])
 
 
-def test_pairs_of_values() -> None:
+def test_pairs_of_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     draw = random.Random(0)
     wrong = []
     for _ in range(examples(200)):

@@ -120,8 +120,6 @@ def test_boxes_of_the_wrong_length() -> None:
         (lambda X, Y: f(X, Y).astype(object), TypeError, "got dtype object"),
         (lambda X, Y: f(X, Y) + 0j, TypeError, "got dtype complex128; return .real or an absolute value"),
         (lambda X, Y: [[1], [1, 2]], TypeError, "must be an array of numbers"),
-        (lambda X, Y: np.where(Y[:, 0] > 0, np.nan, f(X, Y)), ValueError, "is NaN or infinite for some y"),
-        (lambda X, Y: np.full((len(X), len(Y)), np.inf), ValueError, "is NaN or infinite for some y"),
         (3, TypeError, "f must be a name, a MinMaxProblem, a ConstrainedProblem or a function"),
         ("minmax/nope", ValueError, "there is no problem named 'minmax/nope'"),
         ("rastrigin", TypeError, "is a function of x alone: use Minimizer"),
@@ -130,6 +128,19 @@ def test_boxes_of_the_wrong_length() -> None:
 def test_functions(function: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         make().fit(function, BOX, BOX)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [lambda X, Y: np.where(Y[:, 0] > 0, np.nan, f(X, Y)), lambda X, Y: np.full((len(X), len(Y)), np.inf)],
+    ids=["NaN", "infinite"],
+)
+def test_a_worst_case_without_a_value_ends_no_fit(function: Any) -> None:
+    with pytest.warns(RuntimeWarning, match="no value of the objective was finite"):
+        solver = make().fit(function, BOX, BOX)
+    assert not solver.converged_
+    assert solver.n_iter_ == make().fit(f, BOX, BOX).n_iter_
+    assert "finite" in solver.message_
 
 
 def test_a_function_of_pairs_that_is_said_to_take_arrays() -> None:
@@ -158,7 +169,6 @@ def test_constraints() -> None:
     for constraint, message in (
         (NonlinearConstraint(lambda x: x[:, :3], 0, 1), r"constraints\[0\]'s function must return shape"),
         (NonlinearConstraint(lambda x: x, [0, 0, 0], 1), "must return 3 components"),
-        (NonlinearConstraint(lambda x: np.nan * x[0], 0, 1), "NaN or infinite for every point"),
         (NonlinearConstraint(lambda x: x[0], -np.inf, np.inf), "has no constraints but its box: use Minimizer"),
         (Bounds([-1, -1], [1, 1]), "has no constraints but its box: use Minimizer"),
     ):
