@@ -58,7 +58,7 @@ def test_one_number_is_the_value_of_one_row() -> None:
 
     assert np.array_equal(fit(squeezed).fitness_, fit().fitness_)
     with pytest.raises(ValueError, match=r"must have shape \(5,\), .* got shape \(\)"):
-        fit(lambda X: (X * X).sum())
+        fit(lambda X: (X * X).sum(), vectorized=True)
 
 
 def test_a_function_of_a_point_may_return_an_array_of_one_value() -> None:

@@ -92,7 +92,7 @@ def fit(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def run(engine: Any, algorithm: Any = "jde", objective: Any = squares, **parameters: Any) -> Minimizer:
         monkeypatch.setattr("skde.minimizer.make_engine", lambda *_: engine)
-        m = Minimizer(algorithm, **{"max_iter": LONG, "random_state": 0, **parameters})
+        m = Minimizer(algorithm, **{"max_iter": LONG, "random_state": 0, "vectorized": True, **parameters})
         return m.fit(objective, bounds=BOX)
 
     return run
