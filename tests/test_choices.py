@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skde import Categorical, Fixed, Minimizer, MinMaxSolver, Ordinal, Variables
+from skde import Categorical, Fixed, Log, Minimizer, MinMaxSolver, Ordinal, Variables
 from skde.cli.arguments import variable
 
 ORDINALS = [
@@ -121,3 +121,10 @@ def test_foreign_descriptions_are_refused(choice: Any) -> None:
     described = [{"kind": "ORDINAL", "name": "v", "values": [1, choice]}]
     with pytest.raises(ValueError, match="a choice must be a value, or a scalar of NumPy"):
         Variables.from_description(described)
+
+
+def test_the_middle_of_a_logarithm_is_the_geometric_mean() -> None:
+    assert Log(1e-4, 1.0).middle == pytest.approx(1e-2, rel=1e-12)
+    assert Log(1e-30, 1e30).middle == pytest.approx(1.0, rel=1e-12)
+    space = Variables({"a": Log(1e-4, 1.0), "b": Ordinal([1, 2, 50]), "c": (0, 4)})
+    np.testing.assert_allclose(space.middle, [1e-2, 2, 2])

@@ -18,7 +18,7 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, Floa
 from optuna.samplers import BaseSampler
 from optuna.trial import Trial, TrialState
 
-from skde import DE, JADE, LSHADE, Minimizer, Real
+from skde import DE, JADE, LSHADE, Categorical, Integer, Minimizer, Real
 from skde.algorithms import algorithm_names
 from skde.optuna import EvolutionSampler
 from skde.optuna.search_space import Parameter
@@ -213,6 +213,26 @@ def test_a_batch_that_is_larger_than_a_generation_has_no_point_twice() -> None:
             study.tell(trial, trial.params["x"])
     again = optuna.create_study(sampler=EvolutionSampler(DE(pop_size=8), seed=0))
     assert [again.ask(space).params for _ in range(12)] == [trial.params for trial in study.trials[:12]]
+
+
+def test_equal_individuals_are_proposed_to_as_many_trials() -> None:
+    """In a space of four points, trials that run side by side are the individuals, each once."""
+    space = {"a": CategoricalDistribution(["p", "q"]), "b": optuna.distributions.IntDistribution(0, 1)}
+    algorithm = DE(pop_size=12)
+    study = optuna.create_study(sampler=EvolutionSampler(algorithm, seed=3))
+    first = study.ask(space)
+    study.tell(first, 1.0)  # takes the place of the first individual with its point
+    asked = [study.ask(space) for _ in range(11)]
+    bounds = {"a": Categorical(["p", "q"]), "b": Integer(0, 1)}
+    points = Minimizer(algorithm, bounds=bounds, max_evals=12, random_state=3).ask()
+    individuals = [{"a": "pq"[int(a)], "b": int(b)} for a, b in points]
+    individuals.remove(first.params)
+    assert [trial.params for trial in asked] == individuals
+    population = study.sampler._states[study].population  # type: ignore[attr-defined]
+    assert len(population._waiting) == 11
+    study.tell(asked[0], 2.0)
+    study.ask(space)  # reads the end: one of the equal ones has a value
+    assert len(population._waiting) == 10
 
 
 def test_trials_from_elsewhere_count() -> None:

@@ -343,3 +343,29 @@ def test_the_pages_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
 def test_public_names() -> None:
     for name in skde.estimators.__all__:
         assert inspect.getdoc(getattr(skde.estimators, name))
+
+
+class Constant(Counted):
+    """A classifier with the same score for all parameters but one."""
+
+    def score(self, X: Any, y: Any) -> float:
+        return 0.25 if self.a == 0.0 else 0.5
+
+
+@pytest.mark.parametrize("method", ["racing", "jde"])
+def test_the_best_of_equal_configurations_is_the_first(method: str) -> None:
+    """In the progress of a search as in its results."""
+    seen: list[Any] = []
+    space = {"a": [a / 40 for a in range(40)], "mode": ["x", "y"]}
+    found = EvolutionSearchCV(
+        Constant(), space, search=method, n_iter=20, cv=3, random_state=0, callbacks=seen.append
+    ).fit(X, y)
+    complete = [
+        params
+        for params, fits in zip(found.cv_results_["params"], found.candidate_fits_, strict=True)
+        if fits == 3 and params["a"] != 0.0
+    ]
+    assert len(complete) > 3
+    assert found.best_params_ == complete[0]
+    assert (seen[-1].best_params, seen[-1].best_score) == (complete[0], 0.5)
+    assert seen[-1].best_params is not complete[0]  # a copy, which a callback may change

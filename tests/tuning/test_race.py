@@ -373,3 +373,12 @@ def test_the_best_configuration_survives() -> None:
         run(race, cost)
         found += 0 in race.alive
     assert found >= 38
+
+
+@pytest.mark.parametrize(("budget", "steps"), [(23, 6), (24, 6), (35, 6), (36, 9), (47, 9), (48, 12)])
+def test_a_race_begins_no_block_of_steps_that_its_budget_does_not_end(budget: int, steps: int) -> None:
+    """Four configurations, tests after every third step: a block costs 12 experiments."""
+    race = make(preset("irace-2011", each_test=3, first_test=6), n=4, minimum=1, budget=budget)
+    run(race, lambda configuration, step: float((configuration + step) % 4))
+    assert race.ended == "the race's experiments do not suffice for the next test"
+    assert (race.position, race.used) == (steps, 4 * steps)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import xml.dom.minidom
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,10 @@ from skde import DE
 from skde.cli.main import main
 from skde.tuning import RacingTuner, Space
 from skde.tuning.held_out import held_out_step
-from skde.tuning.loop import Result
+from skde.tuning.loop import Result, TuningSetting
 from skde.tuning.report import cost, elite_lines, label, page, rank_rows
 from skde.tuning.report_plots import bars, distributions_of, parallel_coordinates, values_by_race
+from skde.tuning.rules import preset
 
 from .landscape import INSTANCES, SPACE
 from .landscape import cost as landscape
@@ -284,3 +286,15 @@ def test_a_report_that_cannot_be_drawn_is_refused(
         fitted.report(tmp_path / "report.html")
     assert main(["tune", "de", "--suite", "qin2012", "--report", str(tmp_path / "report.html")]) == 2
     assert "a report needs matplotlib" in capsys.readouterr().err
+
+
+def test_held_out_steps_have_seeds_of_their_own() -> None:
+    setting = TuningSetting(Space({"x": FloatDistribution(0, 1)}), [1, 2, 3], preset("elitist"), 500, 7)
+    steps = [held_out_step(setting, k) for k in range(40)]
+    assert [instance for instance, _ in steps] == [k % 3 for k in range(40)]
+    seeds = {seed for _, seed in steps}
+    assert len(seeds) == 40
+    assert all(0 <= seed < 2**31 for seed in seeds)
+    assert not seeds & {setting.step(k)[1] for k in range(2000)}
+    assert [held_out_step(replace(setting, seed=8), k)[1] for k in range(3)] != [seed for _, seed in steps[:3]]
+    assert [held_out_step(replace(setting, instances=[1]), k)[1] for k in range(40)] == [seed for _, seed in steps]
