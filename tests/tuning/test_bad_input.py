@@ -50,7 +50,7 @@ TUNER = [
     ("n_jobs", -(10**30), "n_jobs must be"),
     ("device", "gpu", "device must be 'auto', 'cpu', 'cuda', 'cuda:N' or a list of devices, got 'gpu'"),
     ("device", 3, "device must be"),
-    ("vectorized", 1, "vectorized must be True or False, got 1 (int)"),
+    ("vectorized", 1, "vectorized must be 'auto', True or False, got 1 (int)"),
     ("deterministic", "False", "deterministic must be True or False, got 'False' (str)"),
     ("random_state", "a", "random_state must be None, an integer >= 0"),
     ("random_state", -1, "random_state must be an integer in [0, 18446744073709551615], got -1"),
