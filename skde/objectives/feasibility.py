@@ -160,6 +160,7 @@ def outcomes_of(
     sizes = np.concatenate([np.maximum(g, 0.0), np.abs(h)], axis=1)
     largest = np.where(np.isfinite(sizes).all(axis=1), sizes.max(axis=1, initial=0.0), np.inf)
     violation = np.where(codes > LARGEST, total_violation(constraints, n_inequalities, tolerance), 0.0)
+    values = np.where(codes >= WORST, np.nan, values)  # no value, whether it was NaN or infinite
     return [Outcome(*of_run) for of_run in zip(*(v.tolist() for v in (values, largest, violation)), strict=True)]
 
 
