@@ -69,7 +69,7 @@ from skde.minimizer_state import (
     saved_start,
 )
 from skde.objectives.caller_library import CallerLibrary, on_host
-from skde.objectives.feasibility import FeasibilityRules, StoredOutcomes
+from skde.objectives.feasibility import CLOSEST, SCALE, FeasibilityRules, StoredOutcomes
 from skde.objectives.objective import Objective
 from skde.objectives.told_rules import ToldRules
 from skde.problems.simulation import checked_sizes
@@ -110,7 +110,7 @@ class Minimizer(BaseSolver):
         A run ends when its best value, of a feasible point, is <= target.
     tol : float or None, default None
         A run ends when the standard deviation of its population's values is <= atol + tol * abs(mean of these), >= 0.
-        Not while all values were equal: these have converged to nothing.
+        Not while all values were equal: these have converged to nothing. Nor while no point is feasible.
     atol : float, default 0.0
         Absolute tolerance of this rule, >= 0, for minima near 0; with tol=None and atol > 0, tol is 0.
     stagnation : int or None, default None
@@ -789,6 +789,8 @@ class Minimizer(BaseSolver):
             check_constrained_dtype(runner.batch.spec.dtype.name)
             stored = runner.rules
             sizes = None if returned is None else returned.sizes
+            runner.batch.spec.converging = CLOSEST * SCALE
+            runner.batch.refresh()
             runner.rules = ToldRules(check_real("feasibility_tol", self.feasibility_tol, 0), sizes, stored)
         elif not told and isinstance(runner.rules, ToldRules):
             raise ValueError("g and h must be told, as before")

@@ -31,7 +31,7 @@ from skde.fit.polish import check_polish, default_evals, reserved_evals
 from skde.forms import check_form
 from skde.islands import Archipelago, Migration
 from skde.objectives.caller_library import CallerLibrary
-from skde.objectives.feasibility import LARGEST
+from skde.objectives.feasibility import CLOSEST, LARGEST, SCALE
 from skde.objectives.objective import Objective
 from skde.point_workers import PointWorkers
 from skde.pointwise import ON_ERROR
@@ -474,6 +474,7 @@ def make_template(
         target=rules["target"],
         tol=rules["tol"],
         atol=rules["atol"],
+        converging=CLOSEST * SCALE if constrained else np.inf,
         stagnation=rules["stagnation"],
         dtype=np.dtype(dtype),
         variables=checked_variables(variables, np.dtype(dtype)),

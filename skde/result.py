@@ -165,9 +165,14 @@ def best_run(runs: Sequence[RunResult]) -> int:
 def missing_value(runs: Sequence[RunResult]) -> str:
     """Return the text of a warning where no evaluation of any run has given a value; empty where one has."""
     best = runs[best_run(runs)]
-    if best.has_value or not best.feasible:  # without a feasible point, the constraints are the reason
+    if best.has_value or (best.violation < np.inf and not best.feasible):
         return ""
     n_evals = sum(run.n_evals for run in runs)
+    if not best.feasible:
+        return (
+            f"the constraints were finite at none of {n_evals} points: x is none that is known to be feasible; give "
+            "bounds, or an x0, where the constraints have values"
+        )
     return (
         f"no value of the objective was finite in {n_evals} evaluations: x is a point without a value; give bounds, or "
         "an x0, where the objective has values"

@@ -141,6 +141,7 @@ class Batch(Runs):
         if (tol < 0) != (numbers[PLACES["tol"]] < 0):
             self.step = None  # a tol needs other kernels
         numbers[PLACES["tol"]], numbers[PLACES["atol"]] = tol, spec.atol
+        numbers[PLACES["converging"]] = spec.converging
         numbers[PLACES["run_seconds"]] = spec.run_seconds or 0.0
         numbers[PLACES["pause_seconds"]] = spec.pause_seconds
 

@@ -56,6 +56,7 @@ class Spec:
     target: float | None = None
     tol: float | None = None
     atol: float = 0.0
+    converging: float = float("inf")  # tol and atol end runs with a value below; with constraints the feasible ones
     stagnation: int | None = None
     run_seconds: float | None = None  # time limit of each run by its own clock; only for execution "run"
     pause_seconds: float = 0.0  # by a run's own clock, after which it returns to the host

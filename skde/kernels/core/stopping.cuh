@@ -154,7 +154,9 @@ template <class Team, class R> SKDE_OUTLINE Status judge(Team& team, const R& ru
   }
   // Equal values say nothing about where the minimum is, as long as no others were seen.
   const bool known = g > 0 && differed[~iteration & 1];
-  if (task.tol >= 0 && converged(team, run, g) && (known || differ(team, run, g))) status = CONVERGED;
+  if (task.tol >= 0 && converged(team, run, g) && (known || differ(team, run, g)) &&
+      (task.converging == infinity() || double(smallest_value(team, run, g)) < task.converging))
+    status = CONVERGED;
   if (leader && (run.judged || task.history_slots > 0)) {
     const i64 found = known || differ(team, run, g);
     if (writes) differed[iteration & 1] = found;

@@ -21,8 +21,9 @@ SKDE_ENUM(Status, i64, RUNNING, LIMIT, TARGET, CONVERGED, STAGNATED, TIME, CALLB
 //             first run is number first_island: migrant_route (Route), migrant_choice (0: the best leave, 1: drawn),
 //             migrant_place (0: the worst are replaced, 1: drawn), migrant_count of them or, where it is not 0,
 //             migrant_share of the population, and at most migrant_rows Q
-//   numbers   migrant_share, target (-inf: off), tol (< 0: off) and atol, run_seconds, a run's time limit by its clock (0: it
-//             has none), and pause_seconds, after which its launch returns to the host
+//   numbers   migrant_share, target (-inf: off), tol (< 0: off) and atol, by which only a population with a value below
+//             converging ends, run_seconds, a run's time limit by its clock (0: it has none), and pause_seconds, after
+//             which its launch returns to the host
 //   pointers  seeds (R), parameters (R, number of parameters), lower (D), upper (D), start (n_start, D), x (2, R, P,
 //             D), f (2, R, P), extra (number of arrays, 2, R, P), vectors (number of vectors, 2, R, P, D), scratch
 //             (number of scratch arrays, R, P), memory (2, R, M), archive (R, A, D), order (2, R, P), sorting (R,
@@ -44,7 +45,8 @@ SKDE_ENUM(Status, i64, RUNNING, LIMIT, TARGET, CONVERGED, STAGNATED, TIME, CALLB
   INTEGER(archive_size)                                                                                              \
   INTEGER(n_islands) INTEGER(first_island) INTEGER(migrate_every) INTEGER(migrant_route)                             \
   INTEGER(migrant_choice) INTEGER(migrant_place) INTEGER(migrant_count) INTEGER(migrant_rows)                        \
-  NUMBER(migrant_share) NUMBER(target) NUMBER(tol) NUMBER(atol) NUMBER(run_seconds) NUMBER(pause_seconds)            \
+  NUMBER(migrant_share) NUMBER(target) NUMBER(tol) NUMBER(atol) NUMBER(converging) NUMBER(run_seconds)               \
+  NUMBER(pause_seconds)                                                                                              \
   WORDS(seeds) NUMBERS(parameters) REALS(lower) REALS(upper) REALS(start) REALS(x) REALS(f) REALS(extra)             \
   REALS(scratch) REALS(vectors) NUMBERS(memory) REALS(archive) WORDS(order) WORDS(sorting) WORDS(bests)              \
   WORDS(best_words) REALS(value_sums) WORDS(owners) WORDS(generation) WORDS(limit) WORDS(status)                     \
