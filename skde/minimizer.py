@@ -13,7 +13,7 @@ from skde.algorithms.auto import AUTO
 from skde.algorithms.sequence import AlgorithmSequence
 from skde.base import BaseSolver
 from skde.callbacks import Callback, stop_request
-from skde.engines import Engine, Spec, model_on, shares
+from skde.engines import Engine, JoblibEngine, Spec, model_on, shares
 from skde.fit import ask_tell
 from skde.fit.continuation import check_rules, check_warm_objective, check_warm_spec
 from skde.fit.execution import run_fit
@@ -69,7 +69,7 @@ from skde.minimizer_state import (
     saved_start,
 )
 from skde.objectives.caller_library import CallerLibrary, on_host
-from skde.objectives.feasibility import CLOSEST, SCALE, FeasibilityRules, StoredOutcomes
+from skde.objectives.feasibility import CLOSEST, SCALE, FeasibilityRules, StoredOutcomes, calls_of, carry_calls
 from skde.objectives.objective import Objective
 from skde.objectives.told_rules import ToldRules
 from skde.problems.simulation import checked_sizes
@@ -206,6 +206,9 @@ class Minimizer(BaseSolver):
     params_ : dict of str to object
         The best point by the names of its variables, where the bounds are typed: integers are int, categories are
         their choices.
+    n_fun_evals_ : int or None
+        Calls of the objective with a point, of all runs: of a Python function under constraints those with feasible
+        points. n_evals_ and max_evals count all points, each with one evaluation of the constraints.
     max_violation_ : float
         The largest violation of one constraint at x_, max(0, g) or abs(h); 0.0 without constraints.
     algorithm_ : Algorithm, list of Algorithm or AlgorithmSequence
@@ -547,6 +550,7 @@ class Minimizer(BaseSolver):
         if self.recorder is not None:
             execution = recorded_execution(self.execution, runner.engine)
         self._begin_record(runner)
+        carry_calls(runner.rules, objective.rules)
         runner.rules = objective.rules
         runner.set_rules(rules["target"], rules["tol"], rules["stagnation"], rules["atol"])
         objective.probe(runner.engine, runner.batch.spec.dtype, self.verbose)
@@ -802,6 +806,7 @@ class Minimizer(BaseSolver):
     def _find_constraints(self) -> None:
         """Let a loaded fit have the constraints that are set again."""
         if isinstance(self._runner.rules, StoredOutcomes) and (objective := constraints_alone(self)) is not None:
+            carry_calls(self._runner.rules, objective.rules)
             self._runner.rules = objective.rules
 
     @property
@@ -833,6 +838,18 @@ class Minimizer(BaseSolver):
                 self._begin_record(self._runner)
                 self._begin_memory(self._runner, objective, by_steps=True)
         return self._runner
+
+    @property
+    def n_fun_evals_(self) -> int | None:
+        """Calls of the objective with a point, of all runs: under constraints those of feasible points.
+
+        None with execution="joblib" under constraints, where the calls are made in workers.
+        """
+        runner = self._fitted()
+        found, fitted = calls_of(runner.rules), getattr(self, "_objective", None) is not None
+        if found is not None and fitted and isinstance(runner.engine, JoblibEngine):
+            return None
+        return sum(run.n_evals for run in self.runs_) if found is None else found
 
     # -- files ---------------------------------------------------------------------------------------------------------
 
@@ -869,7 +886,7 @@ class Minimizer(BaseSolver):
             asked = set(source) <= {"returns"}
             runner = Runner(make_engine(self, None if compiled or asked else Objective(box)), spec)
         if "outcomes" in arrays:
-            runner.rules = StoredOutcomes(arrays["outcomes"], header["feasibility_tol"])
+            runner.rules = StoredOutcomes(arrays["outcomes"], header["feasibility_tol"], header.get("fun_evals"))
         runner.restore(header, arrays)
         runner.later_evals = self._later_evals(len(box))
         ask_tell.restore_told(runner, arrays)

@@ -22,6 +22,7 @@ from skde.fit.runner import Runner
 from skde.fit.runner_state import check_runner_state, runner_layout
 from skde.islands import Migration
 from skde.minimizer_spec import Budget, Parameters, SavedPlan, algorithms_of, search_setting
+from skde.objectives.feasibility import calls_of
 from skde.serialization import HEADER, Layout, check_keys, check_layout, entry, json_view
 from skde.typing import FloatArray
 from skde.validation import check_bounds, check_inside, check_int, check_real, check_start
@@ -44,6 +45,7 @@ REQUIRED_KEYS: dict[str, Any] = {
 }
 OPTIONAL_KEYS: dict[str, Any] = {
     "feasibility_tol": (float, int),
+    "fun_evals": int,
     "variables": list,
     "automatic": bool,
     "polish_evals": int,
@@ -109,6 +111,8 @@ def fit_state(
     arrays = {"box": box, "start": spec.start, **run_arrays, **told_state(runner)}
     if runner.rules is not None:
         header["feasibility_tol"] = runner.rules.tolerance
+        if (n_calls := calls_of(runner.rules)) is not None:
+            header["fun_evals"] = n_calls
         arrays["outcomes"] = runner.outcomes()
     return header, arrays
 

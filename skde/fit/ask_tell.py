@@ -96,7 +96,7 @@ def tell(runner: Runner, X: Array | None, f: Any, constraints: Constraints = Non
         # To read the points of a GPU is to wait for it; the points that `ask` returned are inside.
         if xp is np or told is not runner.asked:
             check_inside(runner, points.reshape(batch.n_runs, -1, batch.dim))
-        found = codes(runner, rows, values)
+        found = codes(runner, rows, values, needed_rows(runner))
         if runner.remembers:
             tell_whole(runner, rows, points.reshape(-1, batch.dim), found)
             return
@@ -170,12 +170,20 @@ def select(runner: Runner, points: Array, values: Array) -> None:
         runner.accept(all_points, all_values)
 
 
-def codes(runner: Runner, told: Array, values: Array) -> Array:
-    """Return values as selection compares them: with constraints, the codes of feasibility rules."""
+def codes(runner: Runner, told: Array, values: Array, needed: Any = None) -> Array:
+    """Return values as selection compares them: with constraints, the codes of feasibility rules.
+
+    `needed` says which of the rows needed a value; None: all.
+    """
     rules = runner.rules
     if isinstance(rules, ToldRules):
         return rules.codes(told, values)
-    return rules.codes(values, rules.violations(told)) if isinstance(rules, FeasibilityRules) else values
+    if not isinstance(rules, FeasibilityRules):
+        return values
+    violation = rules.violations(told)
+    feasible = to_numpy(violation == 0)
+    rules.n_calls += int(np.count_nonzero(feasible if needed is None else feasible & needed))
+    return rules.codes(values, violation)
 
 
 def points_of(runner: Runner, variables: Variables, told: Array) -> Array:

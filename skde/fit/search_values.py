@@ -140,14 +140,14 @@ def constrained_parts(
     if everywhere and len(outside):
         f = np.full(len(X), np.nan)
         with suppress(Exception):  # f need not be defined there
-            for part in problem.f_parts(X[xp.asarray(outside)], seconds_left):
+            for part in rules.f_parts(X[xp.asarray(outside)], seconds_left):
                 f[outside[part.rows]] = to_numpy(part.values)
         yield Part(outside, xp.concatenate([xp.asarray(f[outside])[:, None], constraints[xp.asarray(outside)]], axis=1))
     elif len(outside):
         where = xp.asarray(outside)
         yield Part(outside, xp.concatenate([xp.full((len(outside), 1), np.nan), constraints[where]], axis=1))
     if len(feasible) and (seconds_left() > 0 or not len(outside)):
-        for part in problem.f_parts(X[xp.asarray(feasible)], seconds_left):
+        for part in rules.f_parts(X[xp.asarray(feasible)], seconds_left):
             rows = feasible[part.rows]
             f_rows = xp.asarray(part.values, dtype=np.float64)[:, None]
             yield Part(rows, xp.concatenate([f_rows, constraints[xp.asarray(rows)]], axis=1))

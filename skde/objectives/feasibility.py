@@ -71,6 +71,11 @@ class FeasibilityRules:
         Objective, bounds and constraints.
     tolerance : float
         Tolerance of satisfied constraints, g <= tolerance and abs(h) <= tolerance, >= 0.
+
+    Attributes
+    ----------
+    n_calls : int
+        Points with which a Python objective has been called in this process, those for an answer not counted.
     """
 
     chooses_points = True  # to call the objective with feasible points only
@@ -78,6 +83,12 @@ class FeasibilityRules:
     def __init__(self, problem: ConstrainedProblem, tolerance: float) -> None:
         self.problem = problem
         self.tolerance = tolerance
+        self.n_calls = 0
+
+    @property
+    def counts(self) -> bool:
+        """Whether the calls of the objective are counted: those of a compiled one are not."""
+        return self.chooses_points and self.problem.kernel is None
 
     def __call__(self, X: Array) -> Array:
         """Return the codes of the rows of X; the objective is called with the feasible ones."""
@@ -102,10 +113,16 @@ class FeasibilityRules:
                 return
         feasible = np.flatnonzero(to_numpy(violation) == 0)
         if len(feasible):
-            for part in self.problem.f_parts(X[array_namespace(X).asarray(feasible)], seconds_left):
+            for part in self.f_parts(X[array_namespace(X).asarray(feasible)], seconds_left):
                 yield Part(
                     feasible[part.rows], self.codes(part.values, array_namespace(part.values).zeros(len(part.rows)))
                 )
+
+    def f_parts(self, X: Array, seconds_left: Callable[[], float]) -> Iterator[Part]:
+        """Yield the objective's values at the rows of X as they come, and count them."""
+        for part in self.problem.f_parts(X, seconds_left):
+            self.n_calls += len(part.rows)
+            yield part
 
     def violations(self, X: Array, seconds_left: Callable[[], float] = unlimited) -> Array:
         """Return the violations of the rows of X, of shape (n,): 0 for a feasible one. Only constraints are called."""
@@ -116,6 +133,7 @@ class FeasibilityRules:
         """Return the objective's values at the rows of X without a violation; NaN at the others."""
         xp = array_namespace(X)
         rows = xp.flatnonzero(violation == 0)
+        self.n_calls += len(rows)
         if len(rows) == len(X):
             return self.problem.f(X)
         f = xp.full(len(X), np.nan)
@@ -152,6 +170,19 @@ class FeasibilityRules:
         return outcomes_of(codes, values, constraints, self.problem.n_inequalities, self.tolerance)
 
 
+def calls_of(rules: Any) -> int | None:
+    """Return the points with which a Python objective was called; None where that is not counted."""
+    if isinstance(rules, StoredOutcomes):
+        return rules.n_calls
+    return rules.n_calls if isinstance(rules, FeasibilityRules) and rules.counts else None
+
+
+def carry_calls(before: Any, now: Any) -> None:
+    """Let rules that replace others go on with their count of calls."""
+    if isinstance(now, FeasibilityRules) and isinstance(before, FeasibilityRules | StoredOutcomes):
+        now.n_calls = before.n_calls or 0
+
+
 def outcomes_of(
     codes: FloatArray, values: FloatArray, constraints: FloatArray, n_inequalities: int, tolerance: float
 ) -> list[Outcome]:
@@ -173,11 +204,14 @@ class StoredOutcomes:
         The `Outcome` of every run's best point.
     tolerance : float
         Tolerance of the rules.
+    n_calls : int or None, default None
+        Points with which a Python objective was called; None: that was not counted.
     """
 
-    def __init__(self, stored: FloatArray, tolerance: float) -> None:
+    def __init__(self, stored: FloatArray, tolerance: float, n_calls: int | None = None) -> None:
         self.stored = stored
         self.tolerance = tolerance
+        self.n_calls = n_calls
 
     def outcomes(self, x: FloatArray, codes: FloatArray, xp: Any) -> list[Outcome]:
         """Return value and violations of all runs' best points."""

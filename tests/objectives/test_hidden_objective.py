@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -173,3 +174,43 @@ def test_the_probe_calls_f_at_feasible_points_only() -> None:
     wide = LinearConstraint(np.eye(DIM), 0.9, np.inf)
     Minimizer("jde", max_iter=0, constraints=wide, random_state=0).fit(f, bounds=[(0.8, 1.0)] * DIM)
     assert f.points > 0
+
+
+@pytest.mark.parametrize(
+    "parameters", [{}, {"vectorized": False}, {"n_runs": 3}, {"device": ["cpu", "cpu"], "n_runs": 2}]
+)
+def test_calls_of_the_objective_are_counted(parameters: dict[str, Any], tmp_path: Path) -> None:
+    f = Feasible()
+    options: dict[str, Any] = {
+        "max_evals": 3000,
+        "constraints": CORNER,
+        "random_state": 0,
+        "vectorized": True,
+        **parameters,
+    }
+    m = Minimizer("jde", **options).fit(f, bounds=BOX)
+    assert 0 < m.n_fun_evals_ == f.points < sum(run.n_evals for run in m.runs_)
+    m.save(tmp_path / "m")
+    other = Minimizer.load(tmp_path / "m")
+    assert other.n_fun_evals_ == m.n_fun_evals_
+    other.set_params(constraints=CORNER, max_evals=4000).resume(f)
+    assert m.n_fun_evals_ < other.n_fun_evals_ == f.points
+
+
+def test_told_values_and_polishes_are_counted() -> None:
+    m, told = Minimizer("jde", max_evals=2000, constraints=CORNER, random_state=0, bounds=BOX), 0
+    while not m.stopped_:
+        X, ids = m.ask(20, return_ids=True)
+        if len(X):
+            m.tell(f=sphere(X), ids=ids)
+            told += len(X)
+    assert m.n_fun_evals_ == told
+    f = Feasible()
+    polished = Minimizer(max_evals=3000, polish=True, constraints=CORNER, random_state=0, vectorized=True)
+    assert polished.fit(f, bounds=BOX).n_fun_evals_ == f.points
+    plain = Minimizer("jde", max_iter=3, n_runs=2, random_state=0).fit(sphere, bounds=BOX)
+    assert plain.n_fun_evals_ == sum(run.n_evals for run in plain.runs_)
+    compiled = Minimizer("jde", max_iter=3, random_state=0).fit("fabris2012/p3")
+    assert compiled.n_fun_evals_ == compiled.n_evals_
+    nowhere = Minimizer("jde", max_iter=3, constraints=LinearConstraint(np.ones(DIM), 10, np.inf), random_state=0)
+    assert nowhere.fit(f, bounds=BOX).n_fun_evals_ == 0
