@@ -19,7 +19,8 @@ from skde.point_workers import Part
 from skde.pointwise import NanOnError, RowByRow
 from skde.problems import MinMaxProblem, Problem, get_problem
 from skde.problems.compiled_constrained import CompiledConstrainedProblem
-from skde.problems.constraints import ConstrainedProblem, constraint_list
+from skde.problems.constraints import ConstrainedProblem
+from skde.problems.scipy_constraints import constraint_list
 from skde.problems.simulation import Simulation, has_outputs, number_or_outputs
 from skde.typing import Array, FloatArray
 from skde.validation import check_bounds, check_int, check_real

@@ -12,7 +12,8 @@ from skde.forms import ConstraintsReturned, as_form, find_at
 from skde.named_point import rows_of_point
 from skde.point_workers import Part, unlimited
 from skde.pointwise import NanOnError, one_number, scalar
-from skde.problems.constraints import ConstrainedProblem, Nonlinear
+from skde.problems.constraints import ConstrainedProblem
+from skde.problems.scipy_constraints import Nonlinear
 from skde.typing import Array, FloatArray
 from skde.variables import Variables
 

@@ -67,7 +67,8 @@ def test_products_overflow(name: str) -> None:
     assert (problem(X) == np.inf).all()
     assert np.isfinite(problem(0.9 * problem.x_opt + 0.1 * X)).all()
     assert np.isfinite(get_problem(name, dim=200)(X[:, :200])).all()
-    fitted = Minimizer(JDE(pop_size=8), max_iter=3, random_state=0).fit(problem)
+    with pytest.warns(RuntimeWarning, match="no value of the objective was finite in 32 evaluations"):
+        fitted = Minimizer(JDE(pop_size=8), max_iter=3, random_state=0).fit(problem)
     assert fitted.fun_ == np.inf
     assert fitted.n_iter_ == 3
 
