@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -91,8 +92,10 @@ class SkdeOptimizer(Optimizer):
         )
 
     def fit(self, minimizer: Minimizer, function: Function) -> list[RunResult]:
-        """Return the runs of one fit."""
-        return minimizer.fit(function.objective, bounds=function.bounds).runs_
+        """Return the runs of one fit; a record says itself which of them have no value."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "no value of the objective was finite")
+            return minimizer.fit(function.objective, bounds=function.bounds).runs_
 
 
 def get_optimizer(name: str, **parameters: Any) -> Optimizer:
