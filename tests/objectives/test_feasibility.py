@@ -188,7 +188,7 @@ def test_gpu_runs_whole_with_the_same_bits(name: str) -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("execution", ["step", "graph"])
+@pytest.mark.parametrize("execution", ["step", "auto"])
 def test_gpu_python_functions(execution: str) -> None:
     constraints = [DISC, LinearConstraint([[1, -1]], 0.5, 1)]
     expected = make(constraints=constraints).fit(total, bounds=BOX)

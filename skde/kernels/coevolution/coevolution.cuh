@@ -435,7 +435,9 @@ template <class Team, class real, class Share> struct Cycle {
   // Whether two finite values of a population differed, in this cycle or before.
   SKDE_FN bool note_differences(i64 c) {
     i64* const noted = incumbents.differed + 2 * r;
-    const auto differs = [&](const real* f, i64 n) { return differ(team, f, int(n), f, int(n)); };
+    const auto differs = [&](const real* f, i64 n) {
+      return differ(team, smallest(team, f, int(n)), f, int(n), f, int(n));
+    };
     team.sync();
     const bool found = noted[0] || noted[1] || differs(f_x(c), co.pop_x) || (!co.updates && differs(f_y(c), co.pop_y));
     team.sync();

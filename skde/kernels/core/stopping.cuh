@@ -62,14 +62,11 @@ SKDE_OUTLINE bool converged(Team& team, const real* f, int pop, const real* memb
   return are_close<real>(team, all, [=](int i) { return i < pop ? f[i] : members[i - pop]; }, tol);
 }
 
-// Whether two finite ones of these differ.
+// Whether one of these, which are finite or not, is a finite one other than their least.
 template <class Team, class real>
-SKDE_APART bool differ(Team& team, const real* f, int pop, const real* members, int all) {
+SKDE_FN bool differ(Team& team, real least, const real* f, int pop, const real* members, int all) {
   const auto at = [=](int i) { return i < pop ? f[i] : members[i - pop]; };
-  const real none = -real(infinity());
-  const real greatest = team.max(all, [=](int i) { return is_finite(at(i)) ? at(i) : none; });
-  const real least = -team.max(all, [=](int i) { return is_finite(at(i)) ? -at(i) : none; });
-  return least < greatest;
+  return team.count(all, [=](int i) { return int(is_finite(at(i)) & (at(i) != least)); }) > 0;
 }
 
 // In a large population on a GPU every team would read all values. So the teams share the work in the last two stages of
@@ -121,8 +118,8 @@ template <class Team, class R> SKDE_FN bool converged(Team& team, const R& run, 
   if constexpr (!R::ITERATES) return converged(team, run.f(g), run.pop, tol);
   return converged(team, run.f(g), run.pop, run.member_values(g), compared_values(run, g), tol);
 }
-template <class Team, class R> SKDE_FN bool differ(Team& team, const R& run, i64 g) {
-  return differ(team, run.f(g), run.pop, run.member_values(g), compared_values(run, g));
+template <class Team, class R> SKDE_FN bool differ(Team& team, const R& run, i64 g, typename R::real least) {
+  return differ(team, least, run.f(g), run.pop, run.member_values(g), compared_values(run, g));
 }
 
 // The status after generation g, the last of an iteration, by the rules that read values. The best is written to the
@@ -132,8 +129,15 @@ template <class Team, class R> SKDE_OUTLINE Status judge(Team& team, const R& ru
   const auto& task = run.task;
   const bool writes = leader && team.lane == 0;
   const bool has_target = task.target > -infinity();
+  const i64 iteration = run.iteration(g);
+  i64* const differed = task.differed + 2 * run.run;
+  // Equal values say nothing about where the minimum is, as long as no others were seen.
+  const bool known = g > 0 && differed[~iteration & 1];
+  const bool notes = leader && (run.judged || task.history_slots > 0);
+  const bool closes = task.tol >= 0, compares = !known && (closes || notes);
   real least = 0;
-  if (sampled || has_target || task.stagnation) least = smallest_value(team, run, g);
+  if (sampled || has_target || task.stagnation || compares || (closes && task.converging < infinity()))
+    least = smallest_value(team, run, g);
   if (sampled) {
     const int generations = R::ITERATES ? int(run.last_of_iteration(g + 1) - g) : 1;
     team.each(generations, [&](int k) {
@@ -143,24 +147,19 @@ template <class Team, class R> SKDE_OUTLINE Status judge(Team& team, const R& ru
   }
 
   Status status = g >= run.limit ? LIMIT : RUNNING;
-  const i64 iteration = run.iteration(g);
   const i64 now = (iteration & 1) * task.n_runs + run.run, before = (~iteration & 1) * task.n_runs + run.run;
-  i64* const differed = task.differed + 2 * run.run;
   if (task.stagnation) {
     const bool improved = g == 0 || least < task.record[before];
     const i64 since = improved ? g : task.since[before];
     if (g - since >= task.stagnation) status = STAGNATED;
     if (writes) task.record[now] = improved ? least : task.record[before], task.since[now] = since;
   }
-  // Equal values say nothing about where the minimum is, as long as no others were seen.
-  const bool known = g > 0 && differed[~iteration & 1];
-  if (task.tol >= 0 && converged(team, run, g) && (known || differ(team, run, g)) &&
-      (task.converging == infinity() || double(smallest_value(team, run, g)) < task.converging))
-    status = CONVERGED;
-  if (leader && (run.judged || task.history_slots > 0)) {
-    const i64 found = known || differ(team, run, g);
-    if (writes) differed[iteration & 1] = found;
-    if (writes && !run.judged) differed[~iteration & 1] = found;  // without a rule, not every generation comes here
+  bool found = known;
+  if (SKDE_RARELY(compares)) found = differ(team, run, g, least);
+  if (closes && found && !(double(least) >= task.converging) && converged(team, run, g)) status = CONVERGED;
+  if (notes && team.lane == 0) {
+    differed[iteration & 1] = found;
+    if (!run.judged) differed[~iteration & 1] = found;  // without a rule, not every generation comes here
   }
   if (has_target && double(least) <= task.target) status = TARGET;
   return status;

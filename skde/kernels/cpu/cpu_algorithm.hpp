@@ -72,7 +72,6 @@ template <class Algorithm, class real> const RunFunctions<real>& functions_of();
   KIND template int best_of(Lane<real>&, const real*, int);                                        \
   KIND template int rank_of(Lane<real>&, const real*, int, int);                                   \
   KIND template bool converged(Lane<real>&, const real*, int, const real*, int, const Closeness&); \
-  KIND template bool differ(Lane<real>&, const real*, int, const real*, int);                      \
   KIND template void emigrate(Lane<real>&, const Run<Members, real>&, ThreadShare&, i64);          \
   KIND template void immigrate(Lane<real>&, const Run<Members, real>&, ThreadShare&, i64);
 SKDE_FUNCTIONS_OF_ALL(extern, double)
