@@ -14,7 +14,8 @@ from skde.fit.feasible_search import FeasibleSearch
 from skde.fit.local_search import FEASIBLE
 from skde.objectives.feasibility import feasibility_codes
 from skde.problems import ConstrainedProblem
-from skde.problems.constraints import constraint_list, refuse_bounds, total_violation
+from skde.problems.constraints import total_violation
+from skde.problems.scipy_constraints import constraint_list, refuse_bounds
 from skde.typing import Array, FloatArray, IntArray
 from skde.variables import Log, Variables
 
