@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -177,6 +179,14 @@ def missing_value(runs: Sequence[RunResult]) -> str:
         f"no value of the objective was finite in {n_evals} evaluations: x is a point without a value; give bounds, or "
         "an x0, where the objective has values"
     )
+
+
+@contextmanager
+def ignore_missing_values() -> Iterator[None]:
+    """Suppress the warning of `missing_value`, for callers that say themselves which fits have no value."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "no value of the objective was finite")
+        yield
 
 
 def optimize_result(run: RunResult, population: FloatArray, fitness: FloatArray, n_evals: int) -> OptimizeResult:

@@ -13,6 +13,7 @@ from skde.algorithms import Algorithm, algorithm_names, small_population
 from skde.estimators.evaluation import Evaluation
 from skde.estimators.parameter_space import Candidate, Parameter, ParameterSpace
 from skde.minimizer import Minimizer
+from skde.result import ignore_missing_values
 from skde.typing import FloatArray
 from skde.validation import nearest, shown
 from skde.variables import Categorical, Fixed, Integer, Real, Variable
@@ -79,12 +80,18 @@ def population_search(algorithm: str | Algorithm) -> Search:
             random_state=evaluation.seed,
             device="cpu",
         )
-        while not minimizer.stopped_:
+        while not has_stopped(minimizer):
             points = minimizer.ask()
             costs = evaluation.mean_costs([candidate_of(evaluation.space, point) for point in points])
             minimizer.tell(points, np.array(costs))
 
     return search
+
+
+def has_stopped(minimizer: Minimizer) -> bool:
+    """Return whether the search has ended; that no configuration has a score is said by the caller."""
+    with ignore_missing_values():
+        return minimizer.stopped_
 
 
 def variable(parameter: Parameter) -> Variable:

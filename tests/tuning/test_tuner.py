@@ -188,9 +188,11 @@ def test_functions_of_one_point() -> None:
     instances = [(shifted_sphere, [(-5, 5)] * 2)]
     fitted = RacingTuner(space, instances, vectorized=False, **options).fit(DE(pop_size=10))
     assert {result.error for result in fitted.results_} == {None}
+    found = RacingTuner(space, instances, **options).fit(DE(pop_size=10))
+    assert decisions(found) == decisions(fitted)
     hint = "(?s)every configuration of the race failed.*a function of a single point needs vectorized=False"
     with pytest.raises(RuntimeError, match=hint):
-        RacingTuner(space, instances, **options).fit(DE(pop_size=10))
+        RacingTuner(space, instances, vectorized=True, **options).fit(DE(pop_size=10))
 
 
 # -- the same decisions ------------------------------------------------------------------------------------------------

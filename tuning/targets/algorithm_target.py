@@ -20,6 +20,7 @@ from skde.engines import CpuEngine, Spec, choose_device, choose_engine
 from skde.minimizer import Minimizer
 from skde.objectives.device import DeviceObjective
 from skde.problems import ConstrainedProblem, Problem, get_problem
+from skde.result import ignore_missing_values
 from skde.stopping import Status
 from skde.tuning.targets.base import Job, Limits, Outcome, Target
 
@@ -195,7 +196,8 @@ class AlgorithmTarget(Target):
         )
         if clocks:
             minimizer.run_seconds = self.limits.seconds
-        minimizer.fit(objective, bounds=bounds)
+        with ignore_missing_values():  # `outcome` says it
+            minimizer.fit(objective, bounds=bounds)
         if any(run.status == Status.CALLBACK for run in minimizer.runs_):  # after an interruption
             raise KeyboardInterrupt
         return minimizer

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +16,7 @@ from skde.benchmark.optimizer_base import Budget, Optimizer, Outcome
 from skde.benchmark.peer_optimizers import make_peer
 from skde.minimizer import Minimizer
 from skde.random_state import run_seeds
-from skde.result import History, RunResult
+from skde.result import History, RunResult, ignore_missing_values
 from skde.validation import check_choice
 
 __all__ = ["Budget", "Optimizer", "Outcome", "SkdeOptimizer", "get_optimizer"]
@@ -93,8 +92,7 @@ class SkdeOptimizer(Optimizer):
 
     def fit(self, minimizer: Minimizer, function: Function) -> list[RunResult]:
         """Return the runs of one fit; a record says itself which of them have no value."""
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "no value of the objective was finite")
+        with ignore_missing_values():
             return minimizer.fit(function.objective, bounds=function.bounds).runs_
 
 
