@@ -163,6 +163,7 @@ def find_rows(
     if isinstance(of_rows, MixedRowsError) and same(of_rows.alone, number) and agree(one, alone, sides[0]):
         of_rows.add_note("if it is a function of one point, say so: vectorized=False, or pairwise=True for a pair")
         raise of_rows
+    del of_rows  # its traceback holds this call, and with it the fit
     return False
 
 
