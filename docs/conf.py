@@ -8,9 +8,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from numpydoc.xref import DEFAULT_LINKS
-from pages.reference import members_of_classes, paths
 
 import skde
+from extensions.reference import members_of_classes, paths
 from skde.algorithms import ALGORITHMS
 
 project = "skde"
@@ -27,12 +27,13 @@ extensions = [
     "sphinx_design",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
-    "pages.site",
+    "extensions.site",
+    "extensions.figures",
 ]
 templates_path = ["templates"]
-exclude_patterns = ["texts", "pages", "templates", "inventories", "**/*.ipynb", "**/*.md5", "auto_examples/**/*.py"]
+exclude_patterns = ["texts", "templates", "inventories", "**/*.ipynb", "**/*.md5", "auto_examples/**/*.py"]
 nitpicky = True
-default_role = "literal"  # in docstrings; pages.site makes links of public names
+default_role = "literal"  # in docstrings; extensions.site makes links of public names
 toc_object_entries_show_parents = "hide"
 html_math_renderer = "mathml"
 

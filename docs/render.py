@@ -5,22 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import scikit_posthocs  # noqa: F401 - without it, tests would be left out of the pages
-from pages import (
-    models,
-    objectives,
-    peers,
-    platforms,
-    plots,
-    reproduce,
-    scale,
-    scipy_tests,
-    searches,
-    speed,
-    tuning,
-    which,
-)
-
-from skde.algorithms import ALGORITHMS
+from pages import peers, platforms, reproduce, scale, speed, which
 
 DOCS = Path(__file__).resolve().parent
 
@@ -33,11 +18,6 @@ def texts() -> dict[str, str]:
         "peers": peers,
         "platforms": platforms,
         "reproduce": reproduce,
-        "tuning": tuning,
-        "hyperparameters": searches,
-        "objectives": objectives,
-        "models": models,
-        "scipy": scipy_tests,
     }
     return {f"{name}.md": made.page() for name, made in pages.items()}
 
@@ -46,8 +26,6 @@ def write() -> None:
     """Write all pages, then all plots."""
     for path, text in texts().items():
         (DOCS / path).write_text(text)
-    for name in ALGORITHMS:
-        (DOCS / "algorithms" / f"{name}.svg").write_bytes(plots.convergence(name))
     (DOCS / f"{platforms.NAME}.svg").write_bytes(platforms.plot(platforms.read()))
     (DOCS / "speed-cpu.svg").write_bytes(speed.plot())
     for name, record in scale.records().items():

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from figures.svg import draw_svg
 from skde.benchmark.peer_optimizers import LIBRARIES
 
-from .plots import drawn
 from .sources import RECORDS
 
 DOCS = Path(__file__).resolve().parents[1]
@@ -103,4 +103,4 @@ def plot(record: dict[str, Any]) -> bytes:
             line_of_panels[0].set_ylabel(title)
         figure.legend(labels.values(), labels.keys(), loc="outside right center", fontsize=8)
 
-    return drawn((2.1 * len(dims) + 1.5, 4.4), draw)
+    return draw_svg((2.1 * len(dims) + 1.5, 4.4), draw)

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from statistics import median
 from typing import Any
 
+from figures.svg import draw_svg
 from skde.benchmark.scale_sizes import cell_of
 from skde.benchmark.scale_table import derived
 
-from .plots import drawn
 from .sources import RECORDS, noted
 
 HEAD = """## Populations, dimensions and runs
@@ -159,7 +159,7 @@ def plot(record: dict[str, Any]) -> bytes:
         figure.legend(labels.values(), labels.keys(), loc="outside right center", fontsize=7)
 
     height = max(3.2 * len(dtypes), 0.17 * (len(names) + 6))  # all names fit next to one panel
-    return drawn((3.2 * len(axes_names) + 1.6, height), draw)
+    return draw_svg((3.2 * len(axes_names) + 1.6, height), draw)
 
 
 def curves(record: dict[str, Any], rows: Rows, size: str) -> Iterator[tuple[str, list[tuple[int, float]], str]]:

@@ -6,7 +6,9 @@ import json
 from statistics import median
 from typing import Any
 
-from . import large, parallel, plots, rotations, scale
+from figures.svg import COLOUR, draw_svg
+
+from . import large, parallel, rotations, scale
 from .sources import RECORDS
 
 HEAD = """# Speed
@@ -90,7 +92,7 @@ def plot() -> bytes:
 
     def draw(figure: Any) -> None:
         axes = figure.subplots()
-        colours = [plots.COLOUR if label.startswith("skde") else "0.6" for label in rows]
+        colours = [COLOUR if label.startswith("skde") else "0.6" for label in rows]
         bars = axes.barh(list(rows), list(rows.values()), color=colours)
         axes.bar_label(bars, fmt="%.2f", padding=3)
         axes.invert_yaxis()
@@ -98,7 +100,7 @@ def plot() -> bytes:
         axes.margins(x=0.1)
         axes.set(xlabel=f"million evaluations a second; {setting_name(setting)}, one thread")
 
-    return plots.drawn((8, 2.4), draw)
+    return draw_svg((8, 2.4), draw)
 
 
 def swarms(record: dict[str, Any]) -> list[str]:

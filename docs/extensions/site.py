@@ -13,7 +13,7 @@ from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 
-from pages import reference
+from extensions import reference
 
 LOGGER = logging.getLogger(__name__)
 # A fitted attribute in a docstring, such as x_, outside of code: reStructuredText takes it as the name of a link.

@@ -1,10 +1,7 @@
-"""Convergence plots of the algorithms. The same sources give the same bytes."""
+"""Convergence plots of the algorithms, from fits with their defaults."""
 
 from __future__ import annotations
 
-import io
-import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,13 +10,14 @@ from skde import Minimizer, get_problem
 from skde.curves import FLOOR, quartiles, values_at
 from skde.typing import FloatArray
 
+from .svg import COLOUR, draw_svg
+
 PROBLEMS = ("rastrigin", "rosenbrock")
 DIM = 10
 RUNS = 15
 MAX_EVALS = 100_000
 POINTS = 100
 LEAST = FLOOR  # smaller errors are drawn here
-COLOUR = "#1f5fa8"
 
 
 def error_quartiles(algorithm: str, problem: str, runs: int, max_evals: int) -> tuple[FloatArray, FloatArray]:
@@ -32,26 +30,9 @@ def error_quartiles(algorithm: str, problem: str, runs: int, max_evals: int) -> 
     return grid, np.maximum(quartiles(errors), LEAST)
 
 
-def drawn(size: tuple[float, float], draw: Callable[[Any], None]) -> bytes:
-    """Return an SVG of a size in inches, with what `draw` adds to the figure."""
-    import matplotlib
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    style: Any = {"svg.hashsalt": "skde", "svg.fonttype": "none", "font.size": 9, "axes.grid": True, "grid.alpha": 0.3}
-    with matplotlib.rc_context({**matplotlib.rcParamsDefault, **style, "backend": "svg"}):
-        figure = Figure(figsize=size, layout="constrained")
-        FigureCanvasSVG(figure)
-        draw(figure)
-        out = io.BytesIO()
-        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
-    # Two decimals of a point are enough, and some lines end with blanks.
-    text = re.sub(rb"(\.\d\d)\d+", rb"\1", out.getvalue())
-    return b"\n".join(line.rstrip() for line in text.splitlines()) + b"\n"
-
-
-def convergence(algorithm: str, runs: int = RUNS, max_evals: int = MAX_EVALS) -> bytes:
+def plot(algorithm: str, runs: int | str = RUNS, max_evals: int | str = MAX_EVALS) -> bytes:
     """Return an SVG: the median error against evaluations, between its quartiles, on every problem."""
+    runs, max_evals = int(runs), int(max_evals)
 
     def draw(figure: Any) -> None:
         for axes, problem in zip(figure.subplots(1, len(PROBLEMS)), PROBLEMS, strict=True):
@@ -63,4 +44,4 @@ def convergence(algorithm: str, runs: int = RUNS, max_evals: int = MAX_EVALS) ->
             axes.minorticks_off()
         figure.axes[0].set_ylabel("error")
 
-    return drawn((8, 3), draw)
+    return draw_svg((8, 3), draw)
