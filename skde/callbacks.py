@@ -71,8 +71,8 @@ class Progress:
         runner = self._runner
         codes = np.asarray(np.fmin.reduce(runner.by_run(self._best[2]), axis=1))
         codes = codes if runner.earlier is None else np.fmin(codes, runner.earlier.codes)
-        if runner.incomplete is not None:
-            codes = runner.incomplete.replace_worse(np.zeros((len(codes), 1)), codes)[1]
+        for incomplete in runner.incomplete:
+            codes = incomplete.replace_worse(np.zeros((len(codes), 1)), codes)[1]
         return codes if runner.polished is None else np.fmin(codes, runner.polished.code)
 
     @property
@@ -109,7 +109,7 @@ class Progress:
         generation, index, values = self._best
         batch = self._runner.batch
         runner = self._runner
-        if runner.earlier is None and runner.polished is None and runner.incomplete is None:
+        if runner.earlier is None and runner.polished is None and not runner.incomplete:
             run = np.array([best_of(values)])
             points = batch.points(generation, run, index[run])
         else:

@@ -101,8 +101,8 @@ class Minimizer(BaseSolver):
         max_iter, max_evals and max_time are all None.
     max_time : float or None, default None
         Time limit in seconds, > 0, checked about every 50 ms, between calls of a function of one point, or after one
-        call of a function of arrays. Workers of a function of one point (n_jobs) that hang are ended. With
-        execution="joblib" it is checked after every few messages to the workers.
+        call of a function of arrays, also by execution="joblib". Workers of a function of one point that hang are
+        ended. Of a compiled objective in joblib's workers it is checked after every message, about every second.
     max_eval_time : float or None, default None
         Time limit in seconds, > 0, of one evaluation of a function of one point in processes (n_jobs > 1): the value is
         then NaN, the first one becomes a warning, and the process is ended.
@@ -170,8 +170,8 @@ class Minimizer(BaseSolver):
         Called with a `Progress` after each engine call but the last: after every generation of a Python function on the
         CPU, and every 0.25 s between points within a long one; every few milliseconds of one on a GPU, about every
         40 ms of a compiled or recorded objective and on several devices, and about every second with
-        execution="joblib"; during a polish about every 40 ms. A callback that returns a true value, or raises
-        StopIteration, ends the fit.
+        execution="joblib", or after 0.25 s of a long generation; during a polish about every 40 ms. A callback that
+        returns a true value, or raises StopIteration, ends the fit.
     verbose : int, default 0
         0: print nothing; 1 or more: print the choices of "auto", with the reasons, and show a progress bar.
     random_state : int, RandomState, Generator or None, default None

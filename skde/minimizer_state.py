@@ -225,10 +225,10 @@ def check_optional(spec: Spec, arrays: dict[str, Any]) -> None:
 
 def told_layout(spec: Spec) -> dict[str, Layout]:
     """Return the layout of the values that were told of an incomplete generation."""
-    n = len(spec.lower) if spec.variables is None else len(spec.variables)
     return {
+        "told_generations": Layout((None,), WORD),
         "told_rows": Layout((None,), WORD),
-        "told_points": Layout((None, n), spec.dtype),
+        "told_points": Layout((None, len(spec.lower)), spec.dtype),
         "told_values": Layout((None,), spec.dtype),
     }
 

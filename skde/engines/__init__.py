@@ -10,10 +10,21 @@ from skde.engines.decoded_game import DecodedGame
 from skde.engines.decoded_objective import DecodedObjective
 from skde.engines.execution_models import EXECUTION_MODELS, check_kind, model_engine, model_on, model_path
 from skde.engines.game import Game
+from skde.engines.generation_parts import BegunGeneration, PartsOfGenerations
 from skde.engines.graph_replay import RecordingError
 from skde.engines.joblib_workers import JoblibEngine
 from skde.engines.multi_device import MultiDeviceEngine, SplitCoevolution
-from skde.engines.protocol import DeviceEngine, Engine, RecordingEngine, SharingEngine, launches, records, shares
+from skde.engines.protocol import (
+    DeviceEngine,
+    DividingEngine,
+    Engine,
+    RecordingEngine,
+    SharingEngine,
+    divides,
+    launches,
+    records,
+    shares,
+)
 from skde.engines.runs import Runs
 from skde.engines.selection import choose_engine, engine_for
 from skde.engines.single_device import check_device, choose_device, decode, evaluate, find_gpus, matrix
@@ -22,6 +33,7 @@ from skde.engines.spec import Compiled, Spec
 __all__ = [
     "EXECUTION_MODELS",
     "Batch",
+    "BegunGeneration",
     "Coevolution",
     "CoevolutionSpec",
     "Compiled",
@@ -29,11 +41,13 @@ __all__ = [
     "DecodedGame",
     "DecodedObjective",
     "DeviceEngine",
+    "DividingEngine",
     "Engine",
     "Game",
     "IncumbentRuns",
     "JoblibEngine",
     "MultiDeviceEngine",
+    "PartsOfGenerations",
     "RecordingEngine",
     "RecordingError",
     "Runs",
@@ -45,6 +59,7 @@ __all__ = [
     "choose_device",
     "choose_engine",
     "decode",
+    "divides",
     "engine_for",
     "evaluate",
     "find_gpus",

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from skde.interrupts import interrupts
+from skde.point_workers import OutOfTime
 
 
 class PartEngine(Protocol):
@@ -63,6 +64,7 @@ class DeviceThreads:
         self.devices = list(devices)
         self.pool: ThreadPoolExecutor | None = None
         self.process = 0  # that of the pool
+        self.interrupted = False  # by Ctrl-C while the threads work
 
     def _open_pool(self) -> ThreadPoolExecutor:
         """Return the pool of this process: threads do not survive a fork."""
@@ -79,6 +81,10 @@ class DeviceThreads:
             if self.pool is not None and self.process == os.getpid():
                 self.pool.shutdown()
             self.pool = None
+
+    def seconds_until(self, seconds_left: Callable[[], float]) -> Callable[[], float]:
+        """Return a function that returns the seconds until a limit, or 0 after Ctrl-C."""
+        return lambda: 0.0 if self.interrupted else seconds_left()
 
     def run(self, work: PartWork, one_thread: bool) -> None:
         """Do the work on all parts and wait for its end.
@@ -110,7 +116,7 @@ class DeviceThreads:
         def run_all() -> None:
             futures = [pool.submit(run_one, k) for k in parts]
             errors = [error for future in futures if (error := future.exception()) is not None]
-            for error in sorted(errors, key=lambda error: isinstance(error, threading.BrokenBarrierError)):
+            for error in sorted(errors, key=consequence):
                 raise error
 
         def run_by_one() -> None:
@@ -123,10 +129,19 @@ class DeviceThreads:
 
         # Ctrl-C reaches the thread that waits here: it starts the others by a single call, and waits for all of them.
         started: list[Future[None]] = []
+        self.interrupted = False
         try:
             with interrupts.deferred:
                 started.append(pool.submit(run_by_one if one_thread else run_all))
             wait(started)
+        except BaseException:
+            self.interrupted = True
+            raise
         finally:
             wait(started)
         started[0].result()
+
+
+def consequence(error: BaseException) -> int:
+    """Return the rank of an exception in one of several threads: those that follow from others come last."""
+    return 2 if isinstance(error, threading.BrokenBarrierError) else int(isinstance(error, OutOfTime))

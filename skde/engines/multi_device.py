@@ -15,11 +15,19 @@ from skde.engines.coevolution import Coevolution, IncumbentRuns
 from skde.engines.coevolution_arrays import check_coevolution_memory
 from skde.engines.coevolution_spec import CoevolutionSpec
 from skde.engines.device_threads import DeviceThreads, IslandBarrier
+from skde.engines.generation_parts import (
+    SLICE_SECONDS,
+    PartsOfGenerations,
+    PointSteps,
+    begun_of_batch,
+    begun_of_part,
+)
 from skde.engines.parts import cut, join, ranges
 from skde.engines.runs import Runs
 from skde.engines.single_generations import advance, load
 from skde.engines.spec import Spec
 from skde.islands import Step
+from skde.point_workers import OutOfTime
 from skde.typing import Array, FloatArray, IntArray
 
 
@@ -225,6 +233,35 @@ class MultiDeviceEngine:
                 self._advance(self.engines[k], batch.parts[k], objective, execution, g, end)
 
         self.threads.run(work, self._is_asynchronous and execution == "run")
+
+    def run_parts(self, batch: SplitBatch, begin: int, until: int, work: PartsOfGenerations) -> None:
+        """Run generations of a function of one point, of which the last may be cut short: also by Ctrl-C."""
+        if batch.work is None:
+            raise RuntimeError("run_parts needs share before it")
+        objective, islands = batch.work[0], batch.shared_islands
+        first_rows = [(first * batch.pop_max, last * batch.pop_max) for first, last in batch.ranges]
+        parts = [
+            PartsOfGenerations(
+                begun_of_part(work.begun, *rows), self.threads.seconds_until(work.seconds_left), work.always
+            )
+            for rows in first_rows
+        ]
+
+        def advance(k: int, barrier: IslandBarrier) -> Iterator[Barrier]:
+            steps = PointSteps(self.engines[k], batch.parts[k], objective, parts[k], SLICE_SECONDS)
+            for g, end in islands.stretches(begin, until):
+                if islands.migrates(g):
+                    yield from self._migrate(batch, k, barrier, g)
+                steps.advance(g, end)
+
+        try:
+            self.threads.run(advance, False)
+        except OutOfTime:  # parts that wait for the others' migrants end too
+            pass
+        finally:
+            begun = [part.begun for part in parts]
+            work.begun = begun_of_batch(zip([first for first, _ in first_rows], begun, strict=True))
+            work.always = all(part.always for part in parts)
 
     def judge(self, batch: SplitBatch, g: int) -> None:
         """Judge the end of generation g, for the runs that are at it."""

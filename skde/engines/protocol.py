@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeGuard
 
@@ -13,6 +13,7 @@ from skde.engines.decoded_game import DecodedGame
 from skde.engines.game import Game
 from skde.engines.runs import Runs
 from skde.engines.spec import Compiled, Spec
+from skde.point_workers import Part
 from skde.typing import Array
 from skde.variables import Variables
 
@@ -26,6 +27,13 @@ class ObjectiveLike(Protocol):
 
     def values(self, X: Array) -> Array:
         """Return the values of the rows of X in the form that engines expect."""
+
+
+class PointObjective(ObjectiveLike, Protocol):
+    """An objective of which the values come in parts."""
+
+    def parts(self, X: Array, seconds_left: Callable[[], float]) -> Iterator[Part]:
+        """Yield the values of the rows of X as they come, at least one, until no seconds are left."""
 
 
 class Engine(Protocol):
@@ -139,6 +147,16 @@ class SharingEngine(Protocol):
         """Return the context in which a batch runs an objective, by "run" or by "step"."""
 
 
+class DividingEngine(SharingEngine, Protocol):
+    """A sharing engine that can cut generations of a function of one point short."""
+
+    def run_parts(self, batch: Any, begin: int, until: int, work: Any) -> None:
+        """Run generations as `run` does, from and with what is known of them: a `PartsOfGenerations`.
+
+        Runs are at different generations afterwards where the time ended, or an evaluation raised an exception.
+        """
+
+
 class RecordingEngine(Protocol):
     """An engine that can record a generation, the objective included, and replay it."""
 
@@ -161,6 +179,11 @@ def launches(engine: Any) -> TypeGuard[LaunchingEngine]:
 def shares(engine: Any) -> TypeGuard[SharingEngine]:
     """Whether an engine divides batches; isinstance with a protocol would take as long as a small generation."""
     return hasattr(engine, "share")
+
+
+def divides(engine: Any) -> TypeGuard[DividingEngine]:
+    """Whether an engine can cut generations short."""
+    return hasattr(engine, "run_parts")
 
 
 def records(engine: Any) -> TypeGuard[RecordingEngine]:

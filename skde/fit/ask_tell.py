@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from skde.arrays import array_namespace, contiguous, moved_to, real_values, to_numpy
+from skde.engines import BegunGeneration
 from skde.fit.partial_generation import PartialGeneration, order_of_rows, row_keys
 from skde.fit.recording import nothing, record_others, record_trials
 from skde.fit.reevaluation import Rounds, rounds
@@ -254,7 +255,6 @@ def begin_partial(runner: Runner, remember: bool = True) -> PartialGeneration | 
     if runner.partial is None:
         if not runner.has_trials:
             runner.propose()
-        kept = runner.kept
         batch = runner.batch
         running = batch.host("status") == RUNNING
         runner.status_poll.exact = True  # a GPU is waited for in every generation anyway
@@ -266,9 +266,9 @@ def begin_partial(runner: Runner, remember: bool = True) -> PartialGeneration | 
             asked = values_of_points(batch, points)
             place = runner.generation + 1, batch.n_runs
             partial = PartialGeneration(runner.first_id, asked, points, needed, batch.xp, *place)
-            if kept is not None and kept.generation == partial.generation:
+            for kept in [kept for kept in runner.kept if kept.generation == partial.generation]:
                 partial.take(kept)
-                runner.kept = None
+                runner.kept.remove(kept)
         if runner.asked is not None:
             partial.handed_out[:] = True
         runner.partial = partial
@@ -552,18 +552,15 @@ def next_round(runner: Runner, values: FloatArray | None) -> None:
 
 
 def told_state(runner: Runner) -> dict[str, Any]:
-    """Return the known values of an incomplete generation, with their rows and points, for a file."""
-    partial = runner.partial if runner.rounds is None else None
-    if partial is None and runner.kept is not None and runner.kept.generation == runner.generation + 1:
-        partial = runner.kept
-    if partial is None:
+    """Return the known values of incomplete generations, with their rows and points of the box, for a file."""
+    found = begun_generations(runner)
+    if not found:
         return {}
-    rows = partial.told_rows
-    where = runner.batch.xp.asarray(rows)
     return {
-        "told_rows": rows,
-        "told_points": to_numpy(partial.told[where]),
-        "told_values": to_numpy(partial.values[where]),
+        "told_generations": np.repeat([one.generation for one in found], [len(one.rows) for one in found]),
+        "told_rows": np.concatenate([one.rows for one in found]),
+        "told_points": np.concatenate([one.points for one in found]),
+        "told_values": np.concatenate([one.values for one in found]).astype(runner.batch.spec.dtype),
     }
 
 
@@ -577,18 +574,65 @@ def restore_told(runner: Runner, arrays: dict[str, Any]) -> None:
     """
     if "told_rows" not in arrays:
         return
-    rows, points, values = (arrays[name] for name in ("told_rows", "told_points", "told_values"))
+    names = "told_generations", "told_rows", "told_points", "told_values"
+    generations, rows, points, values = (arrays[name] for name in names)
+    batch = runner.batch
     with entry("told_rows"):
-        partial = begin_partial(runner, remember=False)
-        if partial is None or not len(points) == len(values) == len(rows) <= partial.needed.sum():
-            raise ValueError("there must be no more rows than trials of runs that have not ended, each with its value")
-        if not partial.needed[rows[(rows >= 0) & (rows < len(partial.needed))]].all():
+        if not len(generations) == len(points) == len(values) == len(rows):
+            raise ValueError("there must be as many rows as generations, points and values")
+        runs = rows // batch.pop_max
+        if ((rows < 0) | (runs >= batch.n_runs)).any():
             raise ValueError("the rows must be those of trials that need a value")
-        partial.rows_of_ids(partial.first + rows)
-        with runner.engine.device_context:
-            xp = runner.batch.xp
-            replace_points(runner, partial, xp.asarray(rows), told_points(runner, xp.asarray(points), partial))
-            partial.put(rows, values)
-        give_known(runner, partial)
-        if partial.complete:
-            select_complete(runner, partial)
+        last = np.maximum(generations, 0)
+        sizes = [batch.spec.schedules[run].size(int(g)) for run, g in zip(runs, last, strict=True)]
+        waits = (batch.host("status")[runs] == RUNNING) & (batch.host("generation")[runs] == generations - 1)
+        if not (waits & (rows % batch.pop_max < sizes)).all():
+            raise ValueError("the rows must be those of trials that need a value")
+        if len(np.unique(rows)) < len(rows):
+            raise ValueError(f"the rows must all be different, got {shown(rows.tolist())}")
+        check_inside(runner, batch.xp.asarray(points)[None], np.array([len(points)]))
+        begun = [
+            BegunGeneration(g, rows[generations == g], points[generations == g], values[generations == g])
+            for g in np.unique(generations).tolist()
+        ]
+        keep_begun(runner, begun)
+        if runner.begun:
+            partial = begin_partial(runner)
+            if partial is not None and partial.complete:
+                select_complete(runner, partial)
+
+
+def begun_generations(runner: Runner) -> list[BegunGeneration]:
+    """Return what is known of generations that are not complete."""
+    found = []
+    for one in [*runner.kept, *([] if runner.partial is None or runner.rounds is not None else [runner.partial])]:
+        if one.generation > runner.generation and len(rows := one.told_rows):
+            where, size = runner.batch.xp.asarray(rows), runner.rows_at(one.generation)
+            points, values = to_numpy(one.points[where]), to_numpy(one.values[where]).astype(np.float64)
+            inner = rows // size * runner.batch.pop_max + rows % size
+            found.append(BegunGeneration(one.generation, inner, points, values))
+    return found
+
+
+def keep_begun(runner: Runner, begun: Sequence[BegunGeneration]) -> None:
+    """Set what is known of generations that are not complete."""
+    runner.drop_trials()
+    runner.kept = [kept_generation(runner, one) for one in begun]
+    if runner.generation < 0 and runner.kept:
+        begin_partial(runner)  # a run without a value has its first trial as the result
+
+
+def kept_generation(runner: Runner, begun: BegunGeneration) -> PartialGeneration:
+    """Return a generation of which only the trials with values are there."""
+    batch, size = runner.batch, runner.rows_at(begun.generation)
+    rows, n = begun.rows // batch.pop_max * size + begun.rows % batch.pop_max, batch.n_runs * size
+    with runner.engine.device_context:
+        points = batch.xp.zeros((n, batch.dim), batch.spec.dtype)
+        points[:] = batch.xp.asarray(batch.spec.lower, dtype=batch.spec.dtype)
+        points[batch.xp.asarray(rows)] = batch.xp.asarray(begun.points)
+        needed = np.zeros(n, bool)
+        needed[rows] = True
+        place = begun.generation, batch.n_runs
+        kept = PartialGeneration(0, values_of_points(batch, points), points, needed, batch.xp, *place)
+        kept.put(rows, begun.values)
+    return kept

@@ -9,7 +9,16 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
 from skde.arrays import to_numpy
-from skde.engines import RecordingEngine, RecordingError, launches, records, shares
+from skde.engines import (
+    DividingEngine,
+    PartsOfGenerations,
+    RecordingEngine,
+    RecordingError,
+    divides,
+    launches,
+    records,
+    shares,
+)
 from skde.engines.graph_replay import (
     TIMED_GENERATIONS,
     Generation,
@@ -21,6 +30,7 @@ from skde.engines.graph_replay import (
     sizes_vary,
 )
 from skde.engines.single_generations import Evaluation
+from skde.fit.ask_tell import begun_generations, keep_begun
 from skde.fit.evaluator import Evaluator
 from skde.fit.pace import pace_of
 from skde.fit.runner import Runner
@@ -128,6 +138,11 @@ class Execution:
     def run(self, objective: Any, execution: str) -> None:
         """Run all generations in the way that execution, engine and objective ask for."""
         runner = self.runner
+        by_rows = isinstance(objective, Objective) and objective.by_rows  # not a game
+        if execution == "step" and by_rows and divides(runner.engine):
+            with runner.engine.share(runner.batch, objective, execution):
+                self.run_parts(runner.engine)
+            return
         if not self.finish_begun(objective):
             return
         if execution == "graph":
@@ -219,6 +234,28 @@ class Execution:
             if done or self.ends():
                 return
             generations = self.next_chunk(until - begin, seconds)
+
+    def run_parts(self, engine: DividingEngine) -> None:
+        """Let the engine run some generations at a time with a function of one point; the last may be cut short."""
+        runner = self.runner
+        generations, done = 1, runner.generation >= 0 and runner.done
+        while not done:
+            runner.hold_runs_ahead()
+            begin, before = runner.generation, runner.seconds
+            until = self.end_of_chunk(1 if runner.uneven else generations)
+            work = PartsOfGenerations(begun_generations(runner), lambda: self.seconds_left, not runner.has_results)
+            try:
+                engine.run_parts(runner.batch, begin, until, work)
+            finally:
+                with interrupts.deferred:
+                    runner.locate()
+                    keep_begun(runner, work.begun)
+            if runner.generation > begin:
+                runner.timer.mark(runner.generation)
+            done = runner.done
+            if done or self.ends():
+                return
+            generations = self.next_chunk(max(runner.generation - begin, 1), runner.seconds - before)
 
     def run_chunk(self, until: int) -> tuple[dict[str, Any], float]:
         """Let the engine run up to generation `until`; return the progress, and the seconds that it took.

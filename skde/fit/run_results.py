@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
@@ -52,7 +53,7 @@ def run_results(
     ending: Status,
     earlier: EarlierSearch | None = None,
     polished: PolishedPoints | None = None,
-    incomplete: PartialGeneration | None = None,
+    incomplete: Sequence[PartialGeneration] = (),
     known: KnownValues | None = None,
 ) -> list[RunResult]:
     """Return every run's result so far.
@@ -73,16 +74,16 @@ def run_results(
         The results of the search before.
     polished : PolishedPoints or None, default None
         The points of local searches.
-    incomplete : PartialGeneration or None, default None
-        The values of a generation that is not complete.
+    incomplete : sequence of PartialGeneration, default ()
+        The values of generations that are not complete.
     known : KnownValues or None, default None
         The values of a discrete space.
     """
     status, generation, spent = progress["status"], progress["generation"], progress["spent"].max(axis=1)
     index, value = batch.best(generation)
-    bests, points, codes = best_points(batch, generation, index, value, earlier, incomplete, polished)
+    bests, points, codes = best_points(batch, generation, index, value, (earlier, *incomplete, polished))
     evals = batch.evals(generation)
-    more = np.zeros(batch.n_runs, np.int64) if incomplete is None else incomplete.evals
+    more = sum((one.evals for one in incomplete), np.zeros(batch.n_runs, np.int64))
     history, differed = batch.host("history"), batch.host("differed").any(axis=1)
     shown = value
     if rules is not None:
@@ -127,15 +128,13 @@ def best_points(
     generation: IntArray,
     index: IntArray,
     value: FloatArray,
-    earlier: EarlierSearch | None,
-    incomplete: PartialGeneration | None,
-    polished: PolishedPoints | None,
+    others: Sequence[EarlierSearch | PartialGeneration | PolishedPoints | None],
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return every run's best island, and its best point of the box with its value, wherever that was found."""
     firsts = range(0, batch.n_runs, batch.n_islands)
     bests = np.array([first + best_of(value[first : first + batch.n_islands]) for first in firsts])
     points, codes = batch.points(generation, bests, index[bests]), value[bests]
-    for found in (earlier, incomplete, polished):
+    for found in others:
         if found is not None:
             points, codes = found.replace_worse(points, codes)
     return bests, points.astype(batch.spec.dtype, copy=False), codes

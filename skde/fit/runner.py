@@ -69,8 +69,9 @@ class Runner:
         Whether a polish is under way.
     partial : PartialGeneration or None
         These trials with the values known so far, where they get them in parts.
-    kept : PartialGeneration or None
-        Such trials before an interruption, which will be made again.
+    kept : list of PartialGeneration
+        Such trials before an interruption, which will be made again; of several generations, where runs are at
+        different ones.
     final : FinalValues or None
         The points chosen by evaluations after the last generation.
     extra_evals : ndarray of shape (number of runs,)
@@ -108,7 +109,7 @@ class Runner:
         self.polished: PolishedPoints | None = None
         self.polishing = False
         self.partial: PartialGeneration | None = None
-        self.kept: PartialGeneration | None = None
+        self.kept: list[PartialGeneration] = []
         self.final: FinalValues | None = None
         self.rounds: Generator[tuple[FloatArray, IntArray], FloatArray, None] | None = None
         self.recorder: Recorder | None = None
@@ -265,7 +266,11 @@ class Runner:
     @property
     def rows_per_population(self) -> int:
         """The rows of every population among the trials of the next generation, as users see them."""
-        return int(self.sizes.max()) if self.batch.varies else self.batch.pop_max
+        return self.rows_at(self.generation + 1)
+
+    def rows_at(self, generation: int) -> int:
+        """Return the rows of every population among the trials of a generation, as users see them."""
+        return int(self.batch.sizes(generation).max()) if self.batch.varies else self.batch.pop_max
 
     @property
     def first_id(self) -> int:
@@ -304,19 +309,19 @@ class Runner:
     def drop_trials(self) -> None:
         """Forget the trials of the next generation, which can be made again; their values are kept."""
         if self.partial is not None and self.rounds is None and len(self.partial.told_rows):
-            self.kept = self.partial
+            self.kept.append(self.partial)
         self.has_trials, self.asked, self.partial, self.rounds = False, None, None, None
 
     @property
     def begun(self) -> bool:
         """Whether the next generation may have values already."""
-        return self.partial is not None or (self.kept is not None and self.kept.generation == self.generation + 1)
+        return self.partial is not None or any(kept.generation == self.generation + 1 for kept in self.kept)
 
     @property
-    def incomplete(self) -> PartialGeneration | None:
-        """The generation that has a part of its values; None where there is none."""
-        found = self.kept if self.partial is None or self.rounds is not None else self.partial
-        return found if found is not None and found.generation > self.generation and found.evals.any() else None
+    def incomplete(self) -> list[PartialGeneration]:
+        """The generations that have a part of their values."""
+        found = self.kept if self.partial is None or self.rounds is not None else [*self.kept, self.partial]
+        return [one for one in found if one.generation > self.generation and one.evals.any()]
 
     def accept(self, trials: Array | None, f: Array) -> None:
         """Select by the trials' values, of shape (R, P) or flattened."""
@@ -329,8 +334,8 @@ class Runner:
     def end_generation(self) -> None:
         """Count a generation that is complete."""
         self.generation += 1
-        if self.kept is not None and self.kept.generation <= self.generation:
-            self.kept = None
+        if self.kept:
+            self.kept = [kept for kept in self.kept if kept.generation > self.generation]
 
     @property
     def starts_small(self) -> bool:
@@ -391,7 +396,7 @@ class Runner:
     @property
     def has_results(self) -> bool:
         """Whether a point has been evaluated."""
-        return self.generation >= 0 or self.earlier is not None or self.incomplete is not None
+        return self.generation >= 0 or self.earlier is not None or bool(self.incomplete)
 
     def results(self) -> list[RunResult]:
         """Return every run's result so far."""
@@ -418,9 +423,9 @@ class Runner:
 
     def best_points(self) -> tuple[FloatArray, FloatArray]:
         """Return every run's best point of the box, also polished or of an earlier search, and its value."""
-        generation, found = self.batch.host("generation"), (self.earlier, self.incomplete, self.polished)
+        generation, found = self.batch.host("generation"), (self.earlier, *self.incomplete, self.polished)
         index, value = self.batch.best(generation)
-        _, points, codes = best_points(self.batch, generation, index, value, *found)
+        _, points, codes = best_points(self.batch, generation, index, value, found)
         return points, codes
 
     def population(self, run: int) -> tuple[FloatArray, FloatArray]:
@@ -450,10 +455,9 @@ class Runner:
     @property
     def incomplete_evals(self) -> IntArray:
         """Evaluations of every run in a generation that is not complete."""
-        incomplete = self.incomplete
-        if incomplete is None:
-            return np.zeros_like(self.extra_evals)
-        evals: IntArray = self.by_run(incomplete.evals).sum(axis=1)
+        evals = np.zeros_like(self.extra_evals)
+        for one in self.incomplete:
+            evals += self.by_run(one.evals).sum(axis=1)
         return evals
 
     @property
