@@ -60,7 +60,7 @@ class BaseSolver(BaseEstimator):
     FIT_PARAMETERS: ClassVar[tuple[str, ...]]
     REQUIRED_KEYS: ClassVar[dict[str, Any]]
     OPTIONAL_KEYS: ClassVar[dict[str, Any]]
-    NOT_PICKLED: ClassVar[tuple[str, ...]] = ("_runner", "_objective", "_begun", "_planned", "_library")
+    NOT_PICKLED: ClassVar[tuple[str, ...]] = ("_runner", "_objective", "_begun", "_plan", "_spent", "_library")
 
     device: str | Sequence[str]
     _runner: Runner

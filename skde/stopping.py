@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from skde.algorithms.base import FitSetting
 from skde.algorithms.population_size import PopulationSchedule
 from skde.constants import ENUMERATIONS
 from skde.typing import IntArray
@@ -54,12 +56,80 @@ MESSAGES = {
 }
 
 
+class StoppingRules(NamedTuple):
+    """The rules that end a run at a good point; None: there is no such rule."""
+
+    target: float | None = None
+    tol: float | None = None
+    atol: float = 0.0
+    stagnation: int | None = None
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits of one run; None: it has none. A run without any has the default number of evaluations.
+
+    Parameters
+    ----------
+    max_iter : int or None, default None
+        Generations after the initial population, >= 0.
+    max_evals : int or None, default None
+        Evaluations, >= 1.
+    max_time : float or None, default None
+        Seconds, > 0.
+    """
+
+    max_iter: int | None = None
+    max_evals: int | None = None
+    max_time: float | None = None
+
+    def evals(self, dim: int) -> int | None:
+        """Return the evaluations that a run may make; None: any number."""
+        unlimited = self.max_iter is None and self.max_evals is None and self.max_time is None
+        return DEFAULT_EVALS_PER_DIM * dim if unlimited else self.max_evals
+
+    def without(self, kept: int, dim: int) -> Limits:
+        """Return the limits of a part of a fit that leaves some evaluations to the others."""
+        evals = self.evals(dim) if kept else None
+        return self if evals is None else replace(self, max_evals=evals - kept)
+
+    def planned(self, dim: int, n_islands: int = 1) -> FitSetting:
+        """Return what an algorithm may plan with: the limits of one population as far as they are known."""
+        evals = self.evals(dim)
+        # The sizes of a shrinking population are computed in doubles, which do not represent larger integers exactly.
+        return FitSetting(
+            dim,
+            None if evals is None else min(max(evals // n_islands, 1), UNLIMITED),
+            None if self.max_iter is None else min(self.max_iter, UNLIMITED),
+        )
+
+
+def check_limits(max_iter: Any, max_evals: Any, max_time: Any) -> Limits:
+    """Return the checked limits of a run."""
+    return Limits(
+        None if max_iter is None else check_int("max_iter", max_iter, 0),
+        None if max_evals is None else check_int("max_evals", max_evals, 1),
+        None if max_time is None else check_real("max_time", max_time, 0, low_open=True),
+    )
+
+
+def check_stopping(target: Any, tol: Any, atol: Any, stagnation: Any) -> StoppingRules:
+    """Return the checked stopping rules. With an absolute tolerance alone, the relative one is 0."""
+    absolute = check_real("atol", atol, 0)
+    if tol is None and absolute > 0:
+        tol = 0.0
+    return StoppingRules(
+        None if target is None else check_real("target", target),
+        None if tol is None else check_real("tol", tol, 0),
+        absolute,
+        None if stagnation is None else min(check_int("stagnation", stagnation, 1), UNLIMITED),
+    )
+
+
 def last_generations(
     schedules: Sequence[PopulationSchedule],
     dim: int,
-    max_iter: Any,
-    max_evals: Any,
-    max_time: Any,
+    limits: Limits,
     done: IntArray | None = None,
     n_islands: int = 1,
     reserved: int = 0,
@@ -74,8 +144,8 @@ def last_generations(
         Every run's population sizes.
     dim : int
         Variables.
-    max_iter, max_evals, max_time
-        The limits as the user gave them.
+    limits : Limits
+        The limits of a run.
     done : ndarray of shape (R,), optional
         Generations that came before these limits (warm start); they are not counted.
     n_islands : int, default 1
@@ -85,60 +155,25 @@ def last_generations(
     """
     # The initial population is generation 0 and not counted as an iteration; a warm start has it already.
     begin = [0] * len(schedules) if done is None else done.tolist()
-    generations = None if max_iter is None else check_int("max_iter", max_iter, 0)
-    evals = evals_allowed(schedules, dim, max_iter, max_evals, max_time, n_islands, reserved)
-    limits = []
+    evals = evals_allowed(schedules, dim, limits, n_islands, reserved)
+    last_ones = []
     for schedule, first in zip(schedules, begin, strict=True):
-        last = UNLIMITED if generations is None else first + min(generations, UNLIMITED)
+        last = UNLIMITED if limits.max_iter is None else first + min(limits.max_iter, UNLIMITED)
         if evals is not None:
             last = min(last, schedule.last((0 if done is None else schedule.evals(first)) + evals))
-        limits.append(last)
-    return np.array(limits, np.int64)
-
-
-def planned_budget(dim: int, max_iter: Any, max_evals: Any, max_time: Any, n_islands: int = 1) -> dict[str, int | None]:
-    """Return the limits that an algorithm may plan with, as far as they are known, for one population."""
-    if max_iter is None and max_evals is None and max_time is None:
-        max_evals = DEFAULT_EVALS_PER_DIM * dim
-    evals = None if max_evals is None else max(check_int("max_evals", max_evals, 1) // n_islands, 1)
-    generations = None if max_iter is None else check_int("max_iter", max_iter, 0)
-    # The sizes of a shrinking population are computed in doubles, which do not represent larger integers exactly.
-    return {
-        "max_evals": None if evals is None else min(evals, UNLIMITED),
-        "max_iter": None if generations is None else min(generations, UNLIMITED),
-    }
+        last_ones.append(last)
+    return np.array(last_ones, np.int64)
 
 
 def evals_allowed(
-    schedules: Sequence[PopulationSchedule],
-    dim: int,
-    max_iter: Any,
-    max_evals: Any,
-    max_time: Any,
-    n_islands: int,
-    reserved: int = 0,
+    schedules: Sequence[PopulationSchedule], dim: int, limits: Limits, n_islands: int, reserved: int = 0
 ) -> int | None:
     """Return the evaluations that one island may make; None: no limit."""
     largest = max(schedule.most for schedule in schedules)
-    if max_evals is None:
-        free = max_iter is not None or max_time is not None
-        return None if free else max((DEFAULT_EVALS_PER_DIM * dim - reserved) // n_islands, largest)
-    evals = check_int("max_evals", max_evals, 1)
-    if evals < largest * n_islands:
+    evals = limits.evals(dim)
+    if limits.max_evals is None:
+        return None if evals is None else max((evals - reserved) // n_islands, largest)
+    if limits.max_evals < largest * n_islands:
         what = "the population size" if n_islands == 1 else f"the population size times n_islands={n_islands}"
-        raise ValueError(f"max_evals must be at least {what}, {largest * n_islands}, got {evals}")
-    return max(evals - reserved, largest * n_islands) // n_islands
-
-
-def check_stopping(target: Any, tol: Any, atol: Any, stagnation: Any, max_time: Any) -> dict[str, Any]:
-    """Return the checked stopping rules and the time limit. With an absolute tolerance alone, the relative one is 0."""
-    absolute = check_real("atol", atol, 0)
-    if tol is None and absolute > 0:
-        tol = 0.0
-    return {
-        "target": None if target is None else check_real("target", target),
-        "tol": None if tol is None else check_real("tol", tol, 0),
-        "atol": absolute,
-        "stagnation": None if stagnation is None else min(check_int("stagnation", stagnation, 1), UNLIMITED),
-        "max_time": None if max_time is None else check_real("max_time", max_time, 0, low_open=True),
-    }
+        raise ValueError(f"max_evals must be at least {what}, {largest * n_islands}, got {limits.max_evals}")
+    return max(limits.max_evals - reserved, largest * n_islands) // n_islands

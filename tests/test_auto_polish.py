@@ -40,9 +40,9 @@ def test_it_follows_the_two_searches() -> None:
     m = fit()
     sequence = m.algorithm_
     assert isinstance(sequence, AlgorithmSequence)
-    assert (sequence.first_evals, sequence.second_evals, m.polish_evals_) == (1050, 7350, 2100)
-    first = fit(algorithm=sequence.first, max_evals=1050)
-    second = fit(algorithm=sequence.second, max_evals=7350)
+    assert (sequence.evals[0], sequence.evals[1], m.polish_evals_) == (1050, 7350, 2100)
+    first = fit(algorithm=sequence.algorithms[0], max_evals=1050)
+    second = fit(algorithm=sequence.algorithms[1], max_evals=7350)
     assert np.array_equal(m.population_, second.population_)
     run = m.runs_[0]
     assert m.n_evals_ == first.n_evals_ + second.n_evals_ + run.polish_evals <= EVALS

@@ -67,7 +67,7 @@ def test_ctrl_c_before_the_populations_of_a_new_fit_keeps_the_earlier_one(monkey
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("skde.minimizer.Runner", interrupted)
+        patched.setattr("skde.minimizer.solver.Runner", interrupted)
         with pytest.raises(KeyboardInterrupt):
             m.fit("rastrigin", dim=30)
     assert (m.fun_, m.algorithm_) == before

@@ -12,7 +12,7 @@ from scipy.optimize import NonlinearConstraint
 
 from skde import DE, LSHADE, Integer, Minimizer, minimize
 from skde.fit.reevaluation import halving
-from skde.minimizer_objective import given_objective
+from skde.minimizer.objective import given_objective
 
 BOX = [(-5.0, 5.0)] * 3
 

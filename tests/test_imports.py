@@ -36,8 +36,6 @@ FLOORS = [
     {"skde.fit"},
     {"skde.callbacks"},
     {"skde.base"},
-    {"skde.minimizer_spec"},
-    {"skde.minimizer_state", "skde.minimizer_objective"},
     {"skde.minimizer"},
     {"skde.minmax"},
     {"skde.plotting"},

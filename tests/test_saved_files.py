@@ -251,7 +251,7 @@ def test_crafted_shapes(saved: Path, entry: str, value: Any, message: str) -> No
         ({"algorithms": [{"name": "jde", "parameters": {"pop_size": 2**24}}]}, "pop_size"),
         ({"algorithms": [{"name": "jde", "parameters": {"F": 10**400}}]}, "JDE.F|too large"),
         ({"source": {"problem": "sphere", "dim": 2**20, "options": {}}}, "'source' must be a problem of dim 3"),
-        ({"planned": [5]}, "planned must be max_iter, max_evals, max_time"),
+        ({"planned": {"evals": 5}}, "planned has an unknown 'evals'"),
     ],
 )
 def test_crafted_headers(saved: Path, change: Any, message: str) -> None:
@@ -394,7 +394,7 @@ def test_a_loaded_fit_of_a_problem_has_a_warm_start(tmp_path: Path, problem: str
     assert loaded.fit(problem).fun_ == m.fit(problem).fun_
     assert loaded.n_iter_ == m.n_iter_ == 10
     with pytest.raises(ValueError, match="the objective differs"):
-        Minimizer.load(tmp_path / "fit").fit("sphere", dim=len(m.x_), bounds=m._box)
+        Minimizer.load(tmp_path / "fit").fit("sphere", dim=len(m.x_), bounds=m._plan.box)
 
 
 def test_a_loaded_fit_of_a_function_has_no_warm_start(tmp_path: Path) -> None:

@@ -206,7 +206,7 @@ def chosen(row: Row, given: FitProperties) -> tuple[Algorithm | AlgorithmSequenc
     if given.n_start > evals // LEAST_GENERATIONS:
         return made(row, given), 0
     first, second = (made(of, given._replace(max_evals=each)) for of, each in ((FIRST, evals), (row, rest)))
-    return AlgorithmSequence(first, second, evals * islands, rest * islands), kept
+    return AlgorithmSequence((first, second), (evals * islands, rest * islands)), kept
 
 
 def first_share(dim: int) -> float:

@@ -35,7 +35,7 @@ from skde.engines import EXECUTION_MODELS, check_device, choose_engine, model_en
 from skde.engines.execution_models import CPU_MODELS
 from skde.fit.local_search import NAMES
 from skde.minimizer import Minimizer
-from skde.minimizer_spec import EXECUTIONS
+from skde.minimizer.parameters import EXECUTIONS
 from skde.objectives.device import DeviceObjective
 from skde.plotting import ConvergenceDisplay
 from skde.problems import MinMaxProblem, Problem, get_problem
@@ -313,7 +313,7 @@ def described(algorithm: Algorithm | AlgorithmSequence) -> dict[str, Any]:
     """Return name and parameters of an algorithm, or the names and the searches of a sequence."""
     if isinstance(algorithm, Algorithm):
         return describe(algorithm)
-    searches = [describe(one) for one in (algorithm.first, algorithm.second)]
+    searches = [describe(one) for one in algorithm.algorithms]
     return {"name": algorithm.name, "searches": searches}
 
 

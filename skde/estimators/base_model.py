@@ -43,7 +43,7 @@ from skde.estimators.samples import (
     refuse_dates,
 )
 from skde.estimators.standard_errors import bootstrap_thetas, jacobian_covariance
-from skde.minimizer_spec import named_algorithm
+from skde.minimizer.plan import named_algorithm
 from skde.random_state import run_seeds
 from skde.typing import Array, FloatArray, IntArray
 from skde.validation import (

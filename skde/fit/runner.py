@@ -18,7 +18,7 @@ from skde.fit.run_results import FinalValues, Rules, best_points, run_results, w
 from skde.fit.timer import Timer
 from skde.recorder import Recorder
 from skde.result import RunResult, missing_value
-from skde.stopping import HELD, LIMIT, RUNNING, Status
+from skde.stopping import HELD, LIMIT, RUNNING, Status, StoppingRules
 from skde.typing import Array, FloatArray, IntArray
 
 # Most components of all initial populations for a first engine call of several generations.
@@ -168,18 +168,19 @@ class Runner:
             self.seen_done = ended or (self.generation >= self.last and self.done)
         return self.seen_done
 
-    def set_rules(self, target: float | None, tol: float | None, stagnation: int | None, atol: float = 0.0) -> None:
+    def set_rules(self, rules: StoppingRules) -> None:
         """Set the stopping rules that the kernels check. Runs that only a rule ended that has changed continue."""
         spec = self.batch.spec
-        before, now = (spec.target, (spec.tol, spec.atol), spec.stagnation), (target, (tol, atol), stagnation)
-        spec.target, (spec.tol, spec.atol), spec.stagnation = now
+        before = spec.target, (spec.tol, spec.atol), spec.stagnation
+        now = rules.target, (rules.tol, rules.atol), rules.stagnation
+        spec.target, spec.tol, spec.atol, spec.stagnation = rules
         self.batch.refresh()
         changed = [status for status, old, new in zip(BY_RULE, before, now, strict=True) if old != new]
         if changed or not self.judged:  # the earlier rules may not have needed the best of the last generation
             self.batch.find_bests()
         if not changed:
             return
-        if before[2] is None and stagnation is not None:
+        if before[2] is None and rules.stagnation is not None:
             self.begin_stagnation()
         self.judge_again(changed)
 

@@ -25,6 +25,7 @@ from skde.minmax.spec import (
     coevolution_engine,
     coevolution_spec,
     last_cycle,
+    rules_of,
 )
 from skde.minmax.state import (
     own_layout,
@@ -37,7 +38,7 @@ from skde.minmax.state import (
     saved_variables,
 )
 from skde.serialization import HEADER, check_layout, entry
-from skde.stopping import check_stopping
+from skde.stopping import check_limits
 from skde.typing import Array
 from skde.validation import check_int, check_jobs, named_parameters
 
@@ -222,7 +223,7 @@ class MinMaxSolver(MinMaxSolution):
         "planned": int,
     }
     OPTIONAL_KEYS: ClassVar[dict[str, Any]] = {"variables": list}
-    NOT_PICKLED: ClassVar[tuple[str, ...]] = (*MinMaxSolution.NOT_PICKLED, "_cycle")
+    NOT_PICKLED: ClassVar[tuple[str, ...]] = (*MinMaxSolution.NOT_PICKLED, "_cycle", "_planned")
 
     _source: dict[str, Any]  # the entry of a file from which resume gets the function
     _planned: int  # n_cycles at the beginning of the fit: some algorithms plan with it
@@ -342,8 +343,8 @@ class MinMaxSolver(MinMaxSolution):
         objective = given_objective(self, f, bounds_x, bounds_y, dim)
         with self._earlier_fit_kept():
             self._runner = self._start(objective, coevolution_spec(self, objective), self.n_cycles)
-            rules = self._prepare(objective)
-        self._solve(objective, rules)
+            self._prepare(objective)
+        self._solve(objective)
         return self
 
     def resume(self, f: Any = None) -> Self:
@@ -372,7 +373,8 @@ class MinMaxSolver(MinMaxSolution):
             objective = self._objective or named_objective(self, self._source)
         check_parameters(self)
         runner.set_limits(np.full(runner.batch.n_runs, last_cycle(self, runner.batch.spec.schedules[0])))
-        self._solve(objective, self._prepare(objective))
+        self._prepare(objective)
+        self._solve(objective)
         return self
 
     def _start(self, objective: MinMaxObjective, spec: CoevolutionSpec, planned: int) -> Runner:
@@ -383,21 +385,19 @@ class MinMaxSolver(MinMaxSolution):
         self._note_parameters()
         return runner
 
-    def _prepare(self, objective: MinMaxObjective) -> dict[str, Any]:
-        """Check the rest before the first cycle, also the function; return the stopping rules."""
-        rules = check_stopping(self.target, self.tol, self.atol, self.stagnation, self.max_time)
+    def _prepare(self, objective: MinMaxObjective) -> None:
+        """Check the rest before the first cycle, also the function."""
         runner = self._runner
         runner.rules = objective.rules
-        runner.set_rules(rules["target"], rules["tol"], rules["stagnation"], rules["atol"])
+        runner.set_rules(rules_of(self))
         objective.probe(runner.engine, runner.batch.spec.dtype, self.verbose)
         self._objective, self._source, self._cycle = objective, objective.source, None
-        return rules
 
-    def _solve(self, objective: MinMaxObjective, rules: dict[str, Any]) -> None:
-        runner = self._runner
+    def _solve(self, objective: MinMaxObjective) -> None:
+        runner, max_time = self._runner, check_limits(None, self.max_evals, self.max_time).max_time
         with stop_request(self, runner) as stop:
-            timed = objective.timed(partial(seconds_left, runner, rules["max_time"]))
-            run_fit(runner, timed, "step" if objective.game is None else "run", rules["max_time"], stop)
+            timed = objective.timed(partial(seconds_left, runner, max_time))
+            run_fit(runner, timed, "step" if objective.game is None else "run", max_time, stop)
         runner.warn_without_value()  # as in Minimizer
 
     # -- ask and tell --------------------------------------------------------------------------------------------------
@@ -472,11 +472,11 @@ class MinMaxSolver(MinMaxSolution):
             if getattr(self, name) is None:
                 raise ValueError(f"ask needs {name}: MinMaxSolver({name}=[(low, high), ...])")
         check_parameters(self)
-        rules = check_stopping(self.target, self.tol, self.atol, self.stagnation, self.max_time)
+        check_limits(None, self.max_evals, self.max_time)
         self._objective, self._source = None, {}
         objective = unknown_function(self.bounds_x, self.bounds_y)
         self._runner = self._start(objective, coevolution_spec(self, objective), self.n_cycles)
-        self._runner.set_rules(rules["target"], rules["tol"], rules["stagnation"], rules["atol"])
+        self._runner.set_rules(rules_of(self))
 
     @property
     def stopped_(self) -> bool:
@@ -493,7 +493,8 @@ class MinMaxSolver(MinMaxSolution):
         if batch.constraints and "problem" not in self._source:
             raise ValueError("the constraints of Python functions cannot be in a file or a pickle")
         self._check_unchanged()
-        check_stopping(self.target, self.tol, self.atol, self.stagnation, self.max_time)
+        rules_of(self)
+        check_limits(None, self.max_evals, self.max_time)
         check_jobs(self.n_jobs)
         run_header, run_arrays = runner.state()
         header: dict[str, Any] = {

@@ -17,7 +17,7 @@ from skde.minmax.engine import CoevolutionEngine, CycleSchedule
 from skde.minmax.objective import MinMaxObjective
 from skde.pointwise import ON_ERROR
 from skde.random_state import island_seeds, run_seeds
-from skde.stopping import RUNNING, UNLIMITED, check_stopping
+from skde.stopping import RUNNING, UNLIMITED, StoppingRules, check_stopping
 from skde.typing import FloatArray, IntArray
 from skde.validation import (
     check_choice,
@@ -142,7 +142,7 @@ def coevolution_spec(
     else:
         schedule = CycleSchedule.of_points(x.pop_max, gens_x)
     limits = np.full(n_runs, last_cycle(given, schedule)) if saved is None else saved.limits
-    rules = check_stopping(given.target, given.tol, given.atol, given.stagnation, given.max_time)
+    rules = rules_of(given)
     box = np.concatenate([np.stack([side.lower, side.upper], axis=1) for side in (x, y)])
     incumbents = incumbents_spec(box, seeds, schedule, limits, rules, dtype)
     spec = CoevolutionSpec(
@@ -199,7 +199,7 @@ def check_lagrangian(
 
 
 def incumbents_spec(
-    box: FloatArray, seeds: IntArray, schedule: CycleSchedule, limits: IntArray, rules: dict[str, Any], dtype: str
+    box: FloatArray, seeds: IntArray, schedule: CycleSchedule, limits: IntArray, rules: StoppingRules, dtype: str
 ) -> Spec:
     """Return the spec of the incumbents: populations of one, with cycles as generations."""
     return build_spec_without_trials(
@@ -208,12 +208,17 @@ def incumbents_spec(
         seeds=seeds.copy(),
         limits=limits,
         start=np.empty((0, len(box))),
-        target=rules["target"],
-        tol=rules["tol"],
-        atol=rules["atol"],
-        stagnation=rules["stagnation"],
+        target=rules.target,
+        tol=rules.tol,
+        atol=rules.atol,
+        stagnation=rules.stagnation,
         dtype=np.dtype(dtype),
     )
+
+
+def rules_of(given: MinMaxParameters) -> StoppingRules:
+    """Return the checked stopping rules."""
+    return check_stopping(given.target, given.tol, given.atol, given.stagnation)
 
 
 def last_cycle(given: MinMaxParameters, schedule: PopulationSchedule) -> int:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skde.algorithms.population_size import PopulationSchedule
-from skde.stopping import planned_budget
+from skde.stopping import Limits
 
 BEYOND = 20  # generations after the budget is spent
 
@@ -107,6 +107,6 @@ def test_from_the_parameters_of_a_kernel() -> None:
 @pytest.mark.parametrize("limit", [{"max_evals": 10**30}, {"max_iter": 10**30}, {"max_evals": 2**62}])
 def test_absurd_budgets_are_planned_with_too(limit: dict[str, int]) -> None:
     """A double does not tell such numbers apart, so that counting would never come to the next size."""
-    planned = planned_budget(3, limit.get("max_iter"), limit.get("max_evals"), None)
-    schedule = PopulationSchedule(40, 4, planned["max_evals"] or 0, planned["max_iter"] or 0)
+    planned = Limits(**limit).planned(3)
+    schedule = PopulationSchedule(40, 4, planned.max_evals or 0, planned.max_iter or 0)
     assert len(schedule.sizes) == 37

@@ -75,7 +75,7 @@ def test_models_of_a_cpu_refuse_a_gpu(model: str) -> None:
 def test_models_need_one_device_and_a_compiled_objective(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match=rf"execution='{model}'.*device=\['cpu', 'cpu'\]"):
         make(execution=model, device=["cpu", "cpu"], n_runs=2).fit("sphere", dim=3)
-    monkeypatch.setattr("skde.minimizer.make_engine", lambda *_: CpuEngine(1))
+    monkeypatch.setattr("skde.minimizer.solver.make_engine", lambda *_: CpuEngine(1))
     with pytest.raises(ValueError, match=rf"execution='{model}' needs a compiled objective.*execution='step'"):
         make(execution=model).fit(lambda X: (X * X).sum(axis=1), bounds=[(-1.0, 1.0)] * 3)
     with pytest.raises(ValueError, match=rf"execution='{model}' needs .* without constraints in Python"):

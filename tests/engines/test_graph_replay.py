@@ -21,7 +21,7 @@ from skde.engines.graph_replay import (
     reason_by_pace,
     reason_to_step,
 )
-from skde.minimizer_spec import choose_execution
+from skde.minimizer.execution import choose_execution
 from skde.objectives.objective import as_objective
 from skde.testing.base import PROBE_CALLS
 
@@ -91,7 +91,7 @@ def fit(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return fit(engine, algorithm, objective, ...)."""
 
     def run(engine: Any, algorithm: Any = "jde", objective: Any = squares, **parameters: Any) -> Minimizer:
-        monkeypatch.setattr("skde.minimizer.make_engine", lambda *_: engine)
+        monkeypatch.setattr("skde.minimizer.solver.make_engine", lambda *_: engine)
         m = Minimizer(algorithm, **{"max_iter": LONG, "random_state": 0, "vectorized": True, **parameters})
         return m.fit(objective, bounds=BOX)
 
@@ -271,7 +271,7 @@ def test_a_callback_ends_a_fit_at_any_time(fit: Any, last: int) -> None:
 @pytest.mark.parametrize("kind", [Replays, OldValues])
 def test_ctrl_c_at_any_moment(monkeypatch: pytest.MonkeyPatch, kind: type[Replays]) -> None:
     monkeypatch.setattr(graph_replay, "LEAST_GENERATIONS", 5)
-    monkeypatch.setattr("skde.minimizer.make_engine", lambda *_: RecordingCpu(kind))
+    monkeypatch.setattr("skde.minimizer.solver.make_engine", lambda *_: RecordingCpu(kind))
     draw = random.Random(0)
 
     def make() -> Minimizer:

@@ -192,7 +192,7 @@ def test_models_have_the_bits_of_whole_generations(
     options: dict[str, Any] = {"max_iter": 3 * RECORDED + 19, "random_state": 5, "device": "cpu", **parameters}
     whole = Minimizer(**options).fit(PROBLEM, dim=5)
     machine = Machine(compiled(get_algorithm(parameters["algorithm"]).kernel), backward)
-    monkeypatch.setattr("skde.minimizer.make_engine", lambda *_: EmulatedEngine(machine))
+    monkeypatch.setattr("skde.minimizer.solver.make_engine", lambda *_: EmulatedEngine(machine))
     by_model = Minimizer(execution=model, **options).fit(PROBLEM, dim=5)
     assert [(run.x.tolist(), run.fun, run.n_evals, run.n_iter, run.status) for run in by_model.runs_] == [
         (run.x.tolist(), run.fun, run.n_evals, run.n_iter, run.status) for run in whole.runs_

@@ -16,7 +16,7 @@ from sklearn import config_context
 
 from skde import DE, Minimizer, from_torch, get_problem, minimize
 from skde.engines import engine_for
-from skde.minimizer_spec import check_device_of_library
+from skde.minimizer.execution import check_device_of_library
 from skde.objectives.caller_library import CallerLibrary
 
 from ..short_fits import BOX

@@ -14,7 +14,7 @@ from skde.algorithms import Algorithm
 from skde.benchmark.optimizers import option_text
 from skde.benchmark.records import Cell, best_values, errors_of, or_null, round_values
 from skde.minimizer import Minimizer
-from skde.minimizer_spec import EXECUTIONS
+from skde.minimizer.parameters import EXECUTIONS
 from skde.validation import check_choice
 
 SOLVED = 1e-8

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from skde.fit.continuation import check_rules
-from skde.fit.polish import check_polish
+from skde.fit.polish_budget import check_polish
 from skde.fit.run_results import Rules
 from skde.forms import AUTO, ConstraintsReturned
-from skde.minimizer_spec import Parameters, check_parameters, row_jobs
+from skde.minimizer.parameters import MinimizerParameters, check_parameters, row_jobs
 from skde.objectives.caller_library import CallerLibrary, on_host
 from skde.objectives.device import DeviceObjective
 from skde.objectives.objective import ROWS, Objective, as_objective, ask_tell_objective, search_box
@@ -19,7 +19,7 @@ from skde.variables import Variables
 
 
 def given_objective(
-    parameters: Parameters,
+    given: MinimizerParameters,
     library: CallerLibrary | None,
     objective: Any,
     dim: int | None,
@@ -32,7 +32,7 @@ def given_objective(
     `takes` is the form that a saved fit found, of a function that is given again; `returned` is a call in which it has
     returned constraints.
     """
-    vectorized = parameters.vectorized
+    vectorized = given.vectorized
     if vectorized == AUTO and takes is not None:
         vectorized = takes == ROWS
     plain = callable(objective) and not isinstance(objective, Problem | ConstrainedProblem | DeviceObjective)
@@ -41,23 +41,23 @@ def given_objective(
         dim,
         bounds,
         vectorized=vectorized,
-        n_jobs=row_jobs(parameters),
-        constraints=parameters.constraints,
-        feasibility_tol=parameters.feasibility_tol,
-        on_error=parameters.on_error,
-        max_eval_time=parameters.max_eval_time,
+        n_jobs=row_jobs(given),
+        constraints=given.constraints,
+        feasibility_tol=given.feasibility_tol,
+        on_error=given.on_error,
+        max_eval_time=given.max_eval_time,
         returned=returned,
     )
 
 
 def saved_objective(
-    parameters: Parameters, source: dict[str, Any], space: Variables | FloatArray, rules: Rules | None
+    given: MinimizerParameters, source: dict[str, Any], space: Variables | FloatArray, rules: Rules | None
 ) -> Objective:
     """Return the objective of a loaded fit, where its name is enough to find it.
 
     Parameters
     ----------
-    parameters : Parameters
+    given : MinimizerParameters
         Those of the Minimizer.
     source : dict
         The file's entry on the objective.
@@ -71,46 +71,46 @@ def saved_objective(
         what += ", with constraints" if rules is not None else ""
         raise ValueError(f"resume needs the objective again (it was {what}): resume(objective)")
     problem = get_problem(source["problem"], dim=source["dim"], **source["options"])
-    objective = given_objective(parameters, None, problem, None, space)
+    objective = given_objective(given, None, problem, None, space)
     check_rules(rules, objective.rules)
     return objective
 
 
-def asked_objective(parameters: Parameters) -> Objective:
+def asked_objective(given: MinimizerParameters) -> Objective:
     """Check the parameters for ask, and return an objective without a function: the user evaluates it."""
-    if parameters.bounds is None:
+    if given.bounds is None:
         raise ValueError("ask needs bounds: Minimizer(bounds=[(low, high), ...])")
-    if check_polish(parameters.polish) not in (None, False):
-        raise ValueError(f"polish={parameters.polish!r} needs fit, which calls the objective: leave it out for ask")
-    check_parameters(parameters)
-    objective = constraints_alone(parameters)
+    if check_polish(given.polish) not in (None, False):
+        raise ValueError(f"polish={given.polish!r} needs fit, which calls the objective: leave it out for ask")
+    check_parameters(given)
+    objective = constraints_alone(given)
     if objective is None:
-        box, variables = search_box(on_host(parameters.bounds))
+        box, variables = search_box(on_host(given.bounds))
         objective = Objective(box, variables=variables)
     return objective
 
 
-def constraints_alone(parameters: Parameters) -> Objective | None:
+def constraints_alone(given: MinimizerParameters) -> Objective | None:
     """Return an objective with the constraints alone, for ask and tell; None without constraints."""
-    if parameters.constraints is None:
+    if given.constraints is None:
         return None
-    bounds, tolerance = on_host(parameters.bounds), parameters.feasibility_tol
-    return ask_tell_objective(bounds, parameters.constraints, parameters.vectorized, row_jobs(parameters), tolerance)
+    bounds, tolerance = on_host(given.bounds), given.feasibility_tol
+    return ask_tell_objective(bounds, given.constraints, given.vectorized, row_jobs(given), tolerance)
 
 
-def check_eval_time(parameters: Parameters, objective: Objective) -> None:
+def check_eval_time(given: MinimizerParameters, objective: Objective) -> None:
     """Refuse a time limit of one evaluation for other functions than those of one point."""
-    if parameters.max_eval_time is not None and not objective.by_rows:
+    if given.max_eval_time is not None and not objective.by_rows:
         raise ValueError(
-            f"max_eval_time={parameters.max_eval_time} is for a Python function of one point (vectorized=False); the "
+            f"max_eval_time={given.max_eval_time} is for a Python function of one point (vectorized=False); the "
             "evaluations of one call cannot be ended one by one"
         )
 
 
-def check_noise(parameters: Parameters, objective: Objective) -> None:
+def check_noise(given: MinimizerParameters, objective: Objective) -> None:
     """Refuse evaluations for a noisy function, where the objective has no noise."""
-    if parameters.final_evals and objective.compiled is not None:
+    if given.final_evals and objective.compiled is not None:
         raise ValueError(
-            f"final_evals={parameters.final_evals} is for noisy Python functions; a compiled objective has no noise, "
+            f"final_evals={given.final_evals} is for noisy Python functions; a compiled objective has no noise, "
             "so final_evals must be 0"
         )

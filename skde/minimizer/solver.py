@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,21 +11,21 @@ import numpy as np
 from skde.algorithms import Algorithm
 from skde.algorithms.auto import AUTO
 from skde.algorithms.sequence import AlgorithmSequence
-from skde.base import BaseSolver
-from skde.callbacks import Callback, stop_request
+from skde.callbacks import stop_request
 from skde.engines import Engine, JoblibEngine, Spec, model_on, shares
 from skde.fit import ask_tell
 from skde.fit.continuation import check_rules, check_warm_objective, check_warm_spec
 from skde.fit.execution import run_fit
 from skde.fit.known_values import KnownValues
-from skde.fit.local_search import methods_of
 from skde.fit.next_search import evals_at_limit, limits_after, next_search
-from skde.fit.polish import Polish, check_polishable, search_seconds
+from skde.fit.plan import FitPlan
+from skde.fit.polish import Polish
+from skde.fit.polish_budget import check_polishable, search_seconds
 from skde.fit.reevaluation import reevaluate
 from skde.fit.runner import Runner
 from skde.forms import ConstraintsReturned
-from skde.islands import Migration
-from skde.minimizer_objective import (
+from skde.minimizer.execution import check_device_of_library, choose_execution, make_engine, recorded_execution
+from skde.minimizer.objective import (
     asked_objective,
     check_eval_time,
     check_noise,
@@ -33,29 +33,17 @@ from skde.minimizer_objective import (
     given_objective,
     saved_objective,
 )
-from skde.minimizer_spec import (
-    Budget,
-    SavedPlan,
-    budget_of,
+from skde.minimizer.parameters import MinimizerParameters, check_parameters
+from skde.minimizer.plan import (
     check_constrained_dtype,
-    check_device_of_library,
-    check_parameters,
-    choose_algorithm,
-    choose_execution,
-    final_evals_left,
-    generation_limits,
-    make_engine,
-    make_template,
-    polish_evals,
-    polish_of,
-    recorded_execution,
-    repeat_template,
-    reserved_of,
-    second_search,
-    sequence_of,
-    stopping_rules,
+    limits_of,
+    make_plan,
+    renew_plan,
+    rules_of,
+    running_algorithm,
+    warm_plan,
 )
-from skde.minimizer_state import (
+from skde.minimizer.state import (
     OPTIONAL_KEYS,
     REQUIRED_KEYS,
     check_populations,
@@ -63,24 +51,24 @@ from skde.minimizer_state import (
     fit_state,
     saved_algorithm,
     saved_bounds,
-    saved_choice,
     saved_migration,
     saved_plan,
-    saved_start,
+    saved_populations,
+    saved_spent,
 )
 from skde.objectives.caller_library import CallerLibrary, on_host
 from skde.objectives.feasibility import CLOSEST, SCALE, FeasibilityRules, StoredOutcomes, calls_of, carry_calls
 from skde.objectives.objective import Objective
 from skde.objectives.told_rules import ToldRules
 from skde.problems.simulation import checked_sizes
-from skde.recorder import Recorder, as_recorder
+from skde.recorder import as_recorder
 from skde.serialization import HEADER, check_layout, entry
 from skde.typing import Array, FloatArray, IntArray
-from skde.validation import check_bool, check_int, check_jobs, check_real, listed, named_parameters, refuse_ragged
-from skde.variables import Variables, as_variables
+from skde.validation import check_bool, check_int, check_jobs, check_real, listed, refuse_ragged
+from skde.variables import Variables
 
 
-class Minimizer(BaseSolver):
+class Minimizer(MinimizerParameters):
     """Minimise a function over a box with a population.
 
     Parameters
@@ -212,7 +200,7 @@ class Minimizer(BaseSolver):
     max_violation_ : float
         The largest violation of one constraint at x_, max(0, g) or abs(h); 0.0 without constraints.
     algorithm_ : Algorithm, list of Algorithm or AlgorithmSequence
-        The parameter object that runs, as given or chosen. Where "auto" chose two searches, these: `first`, `second`,
+        The parameter object that runs, as given or chosen. Where "auto" chose several searches, their `algorithms`,
         and `running`, that of the present one.
     polish_evals_ : int
         Evaluations of a run that "auto" kept for its default polish; 0: there is none.
@@ -280,74 +268,10 @@ class Minimizer(BaseSolver):
     REQUIRED_KEYS: ClassVar[dict[str, Any]] = REQUIRED_KEYS
     OPTIONAL_KEYS: ClassVar[dict[str, Any]] = OPTIONAL_KEYS
 
-    algorithm_: Algorithm | AlgorithmSequence | Sequence[Algorithm]
-    polish_evals_: int
-    _box: FloatArray
-    _planned: Budget  # the limits that the fit began with: some algorithms plan with them
+    _plan: FitPlan
+    _spent: tuple[int, ...]  # evaluations of a run in the searches before the present one
     _objective: Objective | None  # None: `tell` is given its values, or `resume` is given it after loading
     _source: dict[str, Any]  # of a fit that was loaded: how its objective is found again
-
-    @named_parameters
-    def __init__(
-        self,
-        algorithm: str | Algorithm | Sequence[Algorithm] = "auto",
-        *,
-        bounds: Any = None,
-        max_iter: int | None = None,
-        max_evals: int | None = None,
-        max_time: float | None = None,
-        max_eval_time: float | None = None,
-        target: float | None = None,
-        tol: float | None = None,
-        atol: float = 0.0,
-        stagnation: int | None = None,
-        constraints: Any = None,
-        feasibility_tol: float = 1e-6,
-        n_runs: int = 1,
-        n_islands: int = 1,
-        migration: Migration | None = None,
-        device: str | Sequence[str] = "auto",
-        execution: str = "auto",
-        dtype: str = "float64",
-        vectorized: bool | str = "auto",
-        n_jobs: int | None = None,
-        polish: bool | str | None = None,
-        callbacks: Callback | Sequence[Callback] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-        warm_start: bool = False,
-        final_evals: int = 0,
-        on_error: str = "raise",
-        recorder: Recorder | str | os.PathLike[str] | None = None,
-    ) -> None:
-        self.algorithm = algorithm
-        self.bounds = bounds
-        self.max_iter = max_iter
-        self.max_evals = max_evals
-        self.max_time = max_time
-        self.max_eval_time = max_eval_time
-        self.target = target
-        self.tol = tol
-        self.atol = atol
-        self.stagnation = stagnation
-        self.constraints = constraints
-        self.feasibility_tol = feasibility_tol
-        self.n_runs = n_runs
-        self.n_islands = n_islands
-        self.migration = migration
-        self.device = device
-        self.execution = execution
-        self.dtype = dtype
-        self.vectorized = vectorized
-        self.n_jobs = n_jobs
-        self.polish = polish
-        self.callbacks = callbacks
-        self.verbose = verbose
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.final_evals = final_evals
-        self.on_error = on_error
-        self.recorder = recorder
 
     # -- fit and resume ------------------------------------------------------------------------------------------------
 
@@ -424,7 +348,7 @@ class Minimizer(BaseSolver):
 
     def _begin(
         self, given: Any, dim: int | None, bounds: Any, x0: Any, warm: bool, returned: ConstraintsReturned | None
-    ) -> tuple[Objective, dict[str, Any], str]:
+    ) -> tuple[Objective, str]:
         """Check the objective, allocate the runner of a fit that is not warm, and return what the search needs."""
         bounds = self.bounds if bounds is None else listed(bounds)
         self._library = CallerLibrary.of(bounds, x0)
@@ -472,78 +396,72 @@ class Minimizer(BaseSolver):
             check_rules(runner.rules, resolved.rules)
         check_parameters(self)
         check_polishable(self.polish, resolved)
-        self._objective = resolved
-        self._renew_polish(runner.batch.dim)
+        self._objective, self._plan = resolved, renew_plan(self, self._plan)
         runner.set_limits(self._limits_of_resume())
-        runner.later_evals = self._later_evals(runner.batch.dim)
+        runner.later_evals = self._later_evals()
         self._search(*self._prepare(resolved))
         return self
 
     def _limits_of_resume(self) -> IntArray:
         """Return the last generations that the limits allow which are set now."""
-        runner = self._runner
+        runner, place = self._runner, len(self._spent)
         spent, polished = runner.polish_spent, runner.polished
         extra = runner.extra_evals if polished is None else runner.extra_evals + polished.n_evals - spent
-        counted = {"extra_evals": int(extra.max()), "polished": int(spent.max())}
-        limits = generation_limits(self, runner.batch.spec.schedules, runner.batch.dim, **counted)
+        limits = self._plan.last_generations(
+            place,
+            runner.batch.spec.schedules,
+            spent=sum(self._spent),
+            others=int(extra.max()),
+            polished=int(spent.max()),
+        )
         return limits if runner.earlier is None else limits_after(runner.earlier.n_iter, limits, self.max_iter)
 
-    def _renew_polish(self, dim: int) -> None:
-        """Set the evaluations that are kept for the default polish: limits may have changed."""
-        if self.polish is None and self.polish_evals_:
-            self.polish_evals_ = reserved_of(self, dim)
+    @property
+    def algorithm_(self) -> Algorithm | AlgorithmSequence | Sequence[Algorithm]:
+        """The parameter object that runs, as given or chosen."""
+        return running_algorithm(self._begun_plan, self._spent)
+
+    @property
+    def polish_evals_(self) -> int:
+        """Evaluations of a run that "auto" kept for its default polish; 0: there is none."""
+        plan = self._begun_plan
+        return plan.polish_evals if plan.polish_is_default else 0
+
+    @property
+    def _begun_plan(self) -> FitPlan:
+        if not hasattr(self, "_plan"):
+            self._fitted()
+        return self._plan
 
     @property
     def _limits(self) -> FloatArray:
         variables = self._variables
-        return self._box if variables is None else variables.limits
+        return self._plan.box if variables is None else variables.limits
 
     @property
     def _space(self) -> Variables | FloatArray:
         """The variables of the fit where they are typed, else the box."""
-        variables = self._runner.batch.spec.variables
-        return self._box if variables is None else variables
+        return self._plan.box if self._plan.variables is None else self._plan.variables
 
     def _make_runner(self, engine: Engine, objective: Objective, x0: Any, asked: bool) -> Runner:
         """Return the runner of a new fit; of the objective only box, variables and rules are used."""
         if objective.variables is not None and x0 is not None:
             x0 = objective.variables.encode(objective.variables.points(x0))
-        constrained = objective.rules is not None
-        discrete = objective.variables is not None and objective.variables.discrete
-        chosen, self.polish_evals_ = choose_algorithm(self, objective.box, x0, constrained, discrete, asked)
-        if isinstance(chosen, AlgorithmSequence):  # of the second search, too, parameters and memory are checked now
-            self.algorithm_ = chosen.in_second(chosen.first_evals)
-            template, times = make_template(self, objective.box, objective.variables, x0, constrained)
-            engine.check_memory(template, times)
-        self.algorithm_ = chosen
-        runner = Runner(engine, self._make_spec(objective.box, objective.variables, x0, constrained, engine=engine))
-        runner.rules, runner.later_evals = objective.rules, self._later_evals(len(objective.box))
-        self._box, self._planned = objective.box, budget_of(self, len(objective.box))
+        plan = make_plan(self, objective, x0, asked)
+        for place in range(1, len(plan.searches)):  # parameters and memory of all searches are checked now
+            engine.check_memory(*plan.populations(place, spent=plan.searches[0].evals or 0))
+        runner = Runner(engine, self._customize_spec(plan.batch(0, engine.check_memory)))
+        self._plan, self._spent = plan, ()
+        runner.rules, runner.later_evals = objective.rules, self._later_evals()
         self._note_parameters()
         return runner
-
-    def _make_spec(
-        self,
-        box: FloatArray,
-        variables: Variables | None,
-        x0: Any,
-        constrained: bool,
-        saved: SavedPlan | None = None,
-        engine: Engine | None = None,
-    ) -> Spec:
-        """Check all parameters, and the memory of an engine; return the Spec of the batch. x0 are points of the box."""
-        template, times = make_template(self, box, variables, x0, constrained, saved)
-        if engine is not None and times > 1:  # else the batch is as small as the template, and checks itself
-            engine.check_memory(template, times * len(template.seeds))
-        return self._customize_spec(repeat_template(self, template, times, saved))
 
     def _customize_spec(self, spec: Spec) -> Spec:
         """Return the Spec that runs; a subclass may change it here."""
         return spec
 
-    def _prepare(self, objective: Objective) -> tuple[Objective, dict[str, Any], str]:
-        """Check the rest before the search, also the function; return it, the stopping rules and the execution."""
-        rules = stopping_rules(self, objective.rules is not None)
+    def _prepare(self, objective: Objective) -> tuple[Objective, str]:
+        """Check the rest before the search, also the function; return it and the execution."""
         check_noise(self, objective)
         runner = self._runner
         execution = choose_execution(self.execution, objective, runner.engine)
@@ -552,11 +470,11 @@ class Minimizer(BaseSolver):
         self._begin_record(runner)
         carry_calls(runner.rules, objective.rules)
         runner.rules = objective.rules
-        runner.set_rules(rules["target"], rules["tol"], rules["stagnation"], rules["atol"])
+        runner.set_rules(self._plan.rules)
         objective.probe(runner.engine, runner.batch.spec.dtype, self.verbose)
         check_eval_time(self, objective)
         self._begin_memory(runner, objective, execution in ("auto", "step"))
-        return objective, rules, "step" if runner.remembers else execution
+        return objective, "step" if runner.remembers else execution
 
     def _begin_record(self, runner: Runner) -> None:
         """Set the recorder of the evaluations, after a check that it takes them."""
@@ -579,80 +497,77 @@ class Minimizer(BaseSolver):
         if runner.remembers and runner.known is None and variables is not None:
             runner.known = KnownValues(variables, self.n_runs)
 
-    def _search(self, objective: Objective, rules: dict[str, Any], execution: str) -> None:
-        runner = self._runner
-        if not (runner.done and self.final_evals):
+    def _search(self, objective: Objective, execution: str) -> None:
+        runner, plan, max_time = self._runner, self._plan, self._plan.limits.max_time
+        if not (runner.done and plan.final_evals):
             runner.final = None
         with stop_request(self, runner) as stop:
-            polish = polish_of(self)
-            search_time = search_seconds(polish, rules["max_time"])
+            search_time = search_seconds(plan.polish, max_time)
             run_fit(runner, objective, execution, search_time, stop, self.verbose)
             while self._begin_next_search():
                 runner = self._runner
                 if stop is not None:
                     stop.runner = runner
                 run_fit(runner, objective, execution, search_time, stop, self.verbose)
-            if polish is not False:
-                methods = methods_of(polish, objective.constrained, runner.batch.dim)
-                most = polish_evals(self, runner.batch.dim, runner.limited_evals - runner.polish_spent)
-                Polish(runner, objective, methods, most, rules["max_time"], stop, self.verbose).run()
-        if self.final_evals and runner.final is None:
-            reevaluate(runner, objective, final_evals_left(self, runner.limited_evals))
+            if methods := plan.methods(objective.constrained):
+                most = self._polish_evals_left(runner.limited_evals - runner.polish_spent)
+                Polish(runner, objective, methods, most, max_time, stop, self.verbose).run()
+        if plan.final_evals and runner.final is None:
+            reevaluate(runner, objective, self._final_evals_left(runner.limited_evals))
         if objective.rules is not None or not runner.batch.host("differed").any():  # else two finite values are known
             runner.warn_without_value()
 
-    def _later_evals(self, dim: int) -> int:
+    def _polish_evals_left(self, others: IntArray) -> IntArray:
+        """Return the evaluations that the polish of every run may make; `others` are those that its run has made."""
+        kept, limit = self._plan.polish_evals, self._plan.search_limits.evals(self._plan.dim)
+        return np.full(len(others), kept) if limit is None else np.clip(limit - others, 0, kept)
+
+    def _final_evals_left(self, made: IntArray) -> IntArray:
+        """Return the evaluations of every run after its last generation; `made` are those that it has made."""
+        kept, limit = self._plan.final_evals, self._plan.limits.max_evals
+        return np.full(len(made), kept) if limit is None else np.clip(limit - made, 0, kept)
+
+    def _later_evals(self) -> int:
         """Return the evaluations of all runs that are planned after the present search, with those of the polish."""
-        sequence = sequence_of(self)
-        second = 0 if sequence is None or sequence.spent is not None else sequence.second_evals
-        return (second + reserved_of(self, dim)) * self.n_runs
+        return self._plan.evals_after(len(self._spent)) * self._plan.n_runs
 
     def _begin_next_search(self) -> bool:
-        """Begin the second search of a sequence where the first has used its evaluations, and return whether it did."""
-        runner, before = self._runner, self.algorithm_
-        if sequence_of(self) is None or (spent := evals_at_limit(runner)) is None:
+        """Begin the next search where the present one has used its evaluations, and return whether it did."""
+        runner, plan, place = self._runner, self._plan, len(self._spent) + 1
+        if place == len(plan.searches) or (made := evals_at_limit(runner)) is None:
             return False
-        following = second_search(self, runner.batch.dim, spent, int(runner.n_iter.max()))
-        if following is None:
+        if not plan.leaves_room(place, made, int(runner.n_iter.max())):
             return False
-        spec = runner.batch.spec
-        start = spec.start if len(spec.start) else None
-        try:
-            self.algorithm_ = following
-            template, times = make_template(self, self._box, spec.variables, start, runner.rules is not None)
-            runner.engine.check_memory(template, times)
-            limits = limits_after(runner.n_iter, np.repeat(template.limits, times), self.max_iter)
-            plan = SavedPlan(self._planned, spec.seeds, limits)
-            self._runner = next_search(runner, self._customize_spec(repeat_template(self, template, times, plan)))
-            self._runner.recorder = runner.recorder
-            self._runner.later_evals = self._later_evals(runner.batch.dim)
-        finally:
-            if self._runner is runner:
-                self.algorithm_ = before
+        spent = (*self._spent, made - sum(self._spent))
+        spec, times = plan.populations(place, spent=made)
+        runner.engine.check_memory(spec, times)
+        limits = limits_after(runner.n_iter, np.repeat(spec.limits, times), plan.limits.max_iter)
+        following = next_search(runner, self._customize_spec(spec.repeated(times, runner.batch.spec.seeds, limits)))
+        following.recorder = runner.recorder
+        self._runner, self._spent = following, spent
+        following.later_evals = self._later_evals()
         if self.verbose:
-            print(f"skde: after {spent} evaluations of a run {following.running} begins")
+            print(f"skde: after {made} evaluations of a run {plan.searches[place].algorithms[0]} begins")
         return True
 
     def _check_warm(self, engine: Engine, objective: Objective, x0: Any) -> None:
-        """Check that the runs can continue from their populations, and choose the algorithm."""
+        """Check that the runs can continue from their populations, and plan the rest."""
         runner = self._runner
         before, source = getattr(self, "_objective", None), getattr(self, "_source", {})
         if before is None and "problem" in source:
             before = saved_objective(self, source, self._space, runner.rules)
-        check_warm_objective(before, self._box, objective, x0)
-        sequence = sequence_of(self)
-        if sequence is not None and sequence.spent is None:  # the first search continues alone
-            self.algorithm_, self.polish_evals_ = sequence.first, 0
-        self._renew_polish(runner.batch.dim)
-        spec = self._make_spec(objective.box, objective.variables, None, objective.rules is not None)
-        check_warm_spec(runner, spec, engine)
+        check_warm_objective(before, self._plan.box, objective, x0)
+        self._plan = plan = warm_plan(self, self._plan, len(self._spent))
+        now = replace(plan, planned=plan.search_limits.without(plan.polish_evals, plan.dim))
+        check_warm_spec(runner, now.batch(len(self._spent), engine.check_memory), engine)
         self._check_unchanged()
 
     def _restart(self) -> None:
         """Let the runs continue from their populations, with new limits."""
         runner, batch = self._runner, self._runner.batch
-        runner.restart(generation_limits(self, batch.spec.schedules, batch.dim, batch.host("generation")))
-        runner.later_evals = self._later_evals(batch.dim)
+        done = batch.host("generation")
+        runner.restart(self._plan.last_generations(len(self._spent), batch.spec.schedules, done=done))
+        runner.later_evals = self._later_evals()
 
     # -- ask and tell --------------------------------------------------------------------------------------------------
 
@@ -714,7 +629,7 @@ class Minimizer(BaseSolver):
         if X is None and self._begin_next_search():
             return self.ask(n, return_ids=with_ids)
         if X is None and self.final_evals:
-            X, ids = ask_tell.ask_final(runner, final_evals_left(self, runner.limited_evals), n)
+            X, ids = ask_tell.ask_final(runner, self._final_evals_left(runner.limited_evals), n)
         if X is None:
             raise RuntimeError(f"every run has ended: {self.message_}")
         if self._library is not None:
@@ -820,7 +735,7 @@ class Minimizer(BaseSolver):
         runner = self._begun_runner()
         if not ask_tell.poll_stopped(runner) or self._begin_next_search():
             return False
-        if self.final_evals and not ask_tell.final_done(runner, final_evals_left(self, runner.limited_evals)):
+        if self.final_evals and not ask_tell.final_done(runner, self._final_evals_left(runner.limited_evals)):
             return False
         runner.warn_without_value()
         return True
@@ -856,10 +771,10 @@ class Minimizer(BaseSolver):
     def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         runner = self._fitted("save" if self._has_state else "")
         self._check_unchanged()
-        stopping_rules(self, runner.rules is not None)
+        rules_of(self, runner.rules is not None)
+        limits_of(self)
         check_jobs(self.n_jobs)
-        parameters, planned, source = self.get_params(deep=False), self._planned, self._source_of_objective()
-        return fit_state(parameters, self.algorithm_, self.polish_evals_, runner, self._box, source, planned)
+        return fit_state(self.get_params(deep=False), self.algorithm_, self._plan, runner, self._source_of_objective())
 
     @classmethod
     def _unstored(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
@@ -871,25 +786,23 @@ class Minimizer(BaseSolver):
         return solver
 
     def _restore(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
+        plan = saved_plan(self, header, arrays)
         with entry(HEADER):
-            self.algorithm_ = saved_choice(header)
-            self.polish_evals_ = check_int("polish_evals", header.get("polish_evals", 0), 0)
-        plan, box = saved_plan(self, header, arrays), arrays["box"]
-        start = saved_start(arrays)
-        with entry(HEADER):
-            spec = self._make_spec(box, as_variables(saved_bounds(header, arrays)), start, "outcomes" in arrays, plan)
-        check_populations(self, header, arrays, spec)
+            spent = saved_spent(header)
+            spec = plan.batch(len(spent), saved=saved_populations(arrays))
+            spec = self._customize_spec(spec)
+        check_populations(self, header, arrays, plan.searches[len(spent)].algorithms[0], spec)
         source = header["source"]
         compiled = "problem" in source or "device_objective" in source
         with entry(HEADER):
             self.execution = model_on(self.execution, self.device)
             asked = set(source) <= {"returns"}
-            runner = Runner(make_engine(self, None if compiled or asked else Objective(box)), spec)
+            runner = Runner(make_engine(self, None if compiled or asked else Objective(plan.box)), spec)
         if "outcomes" in arrays:
             runner.rules = StoredOutcomes(arrays["outcomes"], header["feasibility_tol"], header.get("fun_evals"))
         runner.restore(header, arrays)
-        runner.later_evals = self._later_evals(len(box))
         ask_tell.restore_told(runner, arrays)
         self._source, self._objective = source, None
-        self._box, self._planned, self._runner = box, plan.budget, runner
+        self._plan, self._spent, self._runner = plan, spent, runner
+        runner.later_evals = self._later_evals()
         self._note_parameters()

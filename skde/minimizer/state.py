@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -17,18 +18,23 @@ from skde.engines.task import NUMBER, WORD
 from skde.fit.ask_tell import told_state
 from skde.fit.earlier_search import EarlierSearch, check_earlier
 from skde.fit.known_values import KnownValues
+from skde.fit.local_search import QUASI_NEWTON, SIMPLEX
+from skde.fit.plan import FitPlan, SavedPopulations, Search
+from skde.fit.polish_budget import check_polish
 from skde.fit.polished_points import PolishedPoints, check_polished
 from skde.fit.runner import Runner
 from skde.fit.runner_state import check_runner_state, runner_layout
 from skde.islands import Migration
-from skde.minimizer_spec import Budget, Parameters, SavedPlan, algorithms_of, search_setting
+from skde.minimizer.parameters import MinimizerParameters
+from skde.minimizer.plan import check_final_evals, check_migration, checked_dtype, limits_of, rules_of, searches_of
 from skde.objectives.feasibility import calls_of
 from skde.serialization import HEADER, Layout, check_keys, check_layout, entry, json_view
+from skde.stopping import check_limits
 from skde.typing import FloatArray
 from skde.validation import check_bounds, check_inside, check_int, check_real, check_start
 from skde.variables import Variables
 
-BUDGET = ("max_iter", "max_evals", "max_time")
+LIMITS = ("max_iter", "max_evals", "max_time")
 # Parameters with another form in a file, and those that are not in a file.
 SEPARATE = ("algorithm", "bounds", "callbacks", "random_state", "migration", "constraints", "recorder")
 
@@ -41,7 +47,7 @@ REQUIRED_KEYS: dict[str, Any] = {
     "seconds": (float, int),
     "ending": int,
     "dtype": str,
-    "planned": list,
+    "planned": dict,
 }
 OPTIONAL_KEYS: dict[str, Any] = {
     "feasibility_tol": (float, int),
@@ -51,17 +57,15 @@ OPTIONAL_KEYS: dict[str, Any] = {
     "polish_evals": int,
     "sequence": dict,
 }
-SEQUENCE: dict[str, Any] = {"first_evals": int, "second_evals": int, "spent": (int, type(None))}
+SEQUENCE: dict[str, Any] = {"evals": list, "spent": list}
 
 
 def fit_state(
     parameters: dict[str, Any],
     algorithm: Algorithm | AlgorithmSequence | Sequence[Algorithm],
-    polish_evals: int,
+    plan: FitPlan,
     runner: Runner,
-    box: FloatArray,
     source: dict[str, Any],
-    budget: Budget,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the header and the arrays of a file.
 
@@ -71,20 +75,14 @@ def fit_state(
         The Minimizer's parameters.
     algorithm : Algorithm, AlgorithmSequence or sequence of Algorithm
         The algorithm that runs.
-    polish_evals : int
-        Evaluations of a run that are kept for the default polish.
+    plan : FitPlan
+        The plan of the fit.
     runner : Runner
         The batch and its clock.
-    box : ndarray of shape (dim, 2)
-        The bounds of the fit.
     source : dict
         Entries by which the objective is found again.
-    budget : tuple
-        The limits that the fit began with.
     """
     spec = runner.batch.spec
-    migration = parameters["migration"]
-    several = isinstance(algorithm, Sequence)
     run_header, run_arrays = runner.state()
     header: dict[str, Any] = {
         "parameters": {
@@ -92,23 +90,23 @@ def fit_state(
             for name, value in parameters.items()
             if name not in SEPARATE
         },
-        "algorithms": [describe(each) for each in listed(algorithm)],
-        "migration": None if migration is None else migration.get_params(),
-        "one_algorithm": not several,
+        "algorithms": [describe(each) for each in as_list(algorithm)],
+        "migration": None if plan.migration is None else plan.migration.get_params(),
+        "one_algorithm": not isinstance(algorithm, Sequence),
         "source": source,
         **run_header,
         "dtype": spec.dtype.name,
-        "planned": list(budget),
+        "planned": asdict(plan.planned),
     }
     if isinstance(parameters["algorithm"], str) and parameters["algorithm"] == AUTO:
         header["automatic"] = True
-        if polish_evals:
-            header["polish_evals"] = polish_evals
+        if plan.polish_is_default:
+            header["polish_evals"] = plan.polish_evals
     if isinstance(algorithm, AlgorithmSequence):
-        header["sequence"] = {name: getattr(algorithm, name) for name in SEQUENCE}
+        header["sequence"] = {name: list(getattr(algorithm, name)) for name in SEQUENCE}
     if spec.variables is not None:
         header["variables"] = spec.variables.describe()
-    arrays = {"box": box, "start": spec.start, **run_arrays, **told_state(runner)}
+    arrays = {"box": plan.box, "start": spec.start, **run_arrays, **told_state(runner)}
     if runner.rules is not None:
         header["feasibility_tol"] = runner.rules.tolerance
         if (n_calls := calls_of(runner.rules)) is not None:
@@ -117,16 +115,11 @@ def fit_state(
     return header, arrays
 
 
-def listed(algorithm: Algorithm | AlgorithmSequence | Sequence[Algorithm]) -> Sequence[Algorithm]:
+def as_list(algorithm: Algorithm | AlgorithmSequence | Sequence[Algorithm]) -> Sequence[Algorithm]:
     """Return the parameter objects of the algorithm that runs."""
     if isinstance(algorithm, AlgorithmSequence):
-        return [algorithm.first, algorithm.second]
+        return algorithm.algorithms
     return [algorithm] if isinstance(algorithm, Algorithm) else algorithm
-
-
-def saved_choice(header: dict[str, Any]) -> Algorithm | AlgorithmSequence | list[Algorithm]:
-    """Return the algorithm that runs in a saved Minimizer."""
-    return saved_sequence(header) if "sequence" in header else saved_algorithm(header)
 
 
 def saved_algorithm(header: dict[str, Any]) -> Algorithm | list[Algorithm]:
@@ -145,17 +138,27 @@ def check_dtype_entry(header: dict[str, Any]) -> None:
 
 
 def saved_sequence(header: dict[str, Any]) -> AlgorithmSequence:
-    """Return the two searches of a saved Minimizer."""
+    """Return the searches of a saved Minimizer."""
     check_keys("sequence", header["sequence"], SEQUENCE, {})
     check_dtype_entry(header)
-    if len(header["algorithms"]) != 2 or not header.get("automatic"):
-        raise ValueError("a sequence must have two algorithms, which 'auto' chose")
-    first, second = (get_algorithm(saved["name"], **saved["parameters"]) for saved in header["algorithms"])
-    numbers = header["sequence"]
-    for name, value in numbers.items():
-        if value is not None:
-            check_int(name, value, 1)
-    return AlgorithmSequence(first, second, **numbers)
+    evals, spent = ([check_int(name, value, 1) for value in header["sequence"][name]] for name in SEQUENCE)
+    if not len(spent) < len(evals) == len(header["algorithms"]) or not header.get("automatic"):
+        raise ValueError("a sequence must have an algorithm for each of its searches, which 'auto' chose")
+    algorithms = tuple(get_algorithm(saved["name"], **saved["parameters"]) for saved in header["algorithms"])
+    return AlgorithmSequence(algorithms, tuple(evals), tuple(spent))
+
+
+def saved_spent(header: dict[str, Any]) -> tuple[int, ...]:
+    """Return the evaluations of a run that the searches before the present one made."""
+    return saved_sequence(header).spent if "sequence" in header else ()
+
+
+def saved_searches(header: dict[str, Any]) -> tuple[Search, ...]:
+    """Return the searches of a saved fit."""
+    if "sequence" in header:
+        return searches_of(saved_sequence(header))
+    algorithm = saved_algorithm(header)
+    return (Search((algorithm,) if isinstance(algorithm, Algorithm) else tuple(algorithm)),)
 
 
 def saved_bounds(header: dict[str, Any], arrays: dict[str, Any]) -> Variables | FloatArray:
@@ -176,11 +179,11 @@ def saved_migration(header: dict[str, Any]) -> Migration | None:
     return None if header["migration"] is None else Migration(**header["migration"])
 
 
-def fit_layout(parameters: Parameters, header: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Layout]:
+def fit_layout(given: MinimizerParameters, header: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Layout]:
     """Return the layout of a file's arrays, those of the populations left out."""
     with entry(HEADER):
-        n_runs = check_int("n_runs", parameters.n_runs, 1, 2**20)
-        n_populations = n_runs * check_int("n_islands", parameters.n_islands, 1, 2**16)
+        n_runs = check_int("n_runs", given.n_runs, 1, 2**20)
+        n_populations = n_runs * check_int("n_islands", given.n_islands, 1, 2**16)
     layout = {
         "box": Layout((None, 2), NUMBER),
         "start": Layout((None, None), NUMBER),
@@ -233,34 +236,76 @@ def told_layout(spec: Spec) -> dict[str, Layout]:
     }
 
 
-def saved_plan(parameters: Parameters, header: dict[str, Any], arrays: dict[str, Any]) -> SavedPlan:
+def saved_plan(given: MinimizerParameters, header: dict[str, Any], arrays: dict[str, Any]) -> FitPlan:
     """Check header and arrays, those of the populations left out; return the plan of the saved fit."""
-    check_layout(arrays, fit_layout(parameters, header, arrays), whole=False)
+    check_layout(arrays, fit_layout(given, header, arrays), whole=False)
     with entry("box"):
         box = check_bounds(arrays["box"])
     with entry(HEADER):
-        given = header["planned"]
-        if len(given) != len(BUDGET):
-            raise ValueError(f"planned must be {', '.join(BUDGET)}, got {given!r}")
-        budget = (given[0], given[1], given[2])
         check_source(header["source"], len(header.get("variables", box)))
         check_real("feasibility_tol", header.get("feasibility_tol", 0.0), 0)
+        spent = saved_spent(header)
+        if bool(spent) != ("earlier_points" in arrays):
+            raise ValueError("a file has the results of an earlier search in the later ones of a sequence only")
+    variables = saved_bounds(header, arrays)
+    with entry(HEADER):
+        plan = read_plan(given, header, box, variables if isinstance(variables, Variables) else None, arrays)
         # A false pop_size must not allocate more memory than the file's arrays take.
         rows = arrays["x"].shape[1] if "x" in arrays and arrays["x"].ndim == 3 else 0
-        setting = search_setting(parameters, len(box), budget)
-        if (header.get("sequence", {}).get("spent") is None) == ("earlier_points" in arrays):
-            raise ValueError("a file has the results of an earlier search in the second search of a sequence only")
-        for algorithm in unique(algorithms_of(parameters)):
+        setting = plan.setting(len(spent))
+        for algorithm in unique(plan.searches[len(spent)].algorithms):
             if (pop_size := algorithm.kernel_parameters(setting)["pop_size"]) > rows:
                 raise ValueError(f"pop_size is {pop_size}, and entry 'x' has {rows} rows")
+    with entry("start"):
+        check_start(plan.start, box, rows)
     check_runner_state(header, arrays)
-    check_polished(PolishedPoints.from_state(arrays), box, parameters.dtype)
-    check_earlier(EarlierSearch.from_state(arrays), box, parameters.dtype)
+    check_polished(PolishedPoints.from_state(arrays), box, given.dtype)
+    check_earlier(EarlierSearch.from_state(arrays), box, given.dtype)
     if "outcomes" in arrays:
         with entry("outcomes"):
             if not (arrays["outcomes"][:, 1:] >= 0).all():
                 raise ValueError("violations must be >= 0")
-    return SavedPlan(budget, arrays["seeds"], arrays["limits"])
+    return plan
+
+
+def read_plan(
+    given: MinimizerParameters,
+    header: dict[str, Any],
+    box: FloatArray,
+    variables: Variables | None,
+    arrays: dict[str, Any],
+) -> FitPlan:
+    """Return the plan that a header describes."""
+    check_keys("planned", header["planned"], {}, dict.fromkeys(LIMITS))
+    searches, constrained = saved_searches(header), "outcomes" in arrays
+    polish = check_polish(given.polish)
+    default = polish is None and check_int("polish_evals", header.get("polish_evals", 0), 0) > 0
+    n_islands = check_int("n_islands", given.n_islands, 1, 2**16)
+    if default:
+        polish = QUASI_NEWTON if len(searches) == 1 else SIMPLEX
+    return FitPlan(
+        box=box,
+        variables=variables,
+        start=arrays["start"] if len(arrays["start"]) else None,
+        constrained=constrained,
+        searches=searches,
+        polish=False if polish is None else polish,
+        polish_is_default=default,
+        final_evals=check_final_evals(given),
+        limits=limits_of(given),
+        planned=check_limits(*(header["planned"].get(name) for name in LIMITS)),
+        rules=rules_of(given, constrained),
+        n_runs=check_int("n_runs", given.n_runs, 1, 2**20),
+        n_islands=n_islands,
+        migration=check_migration(saved_migration(header), n_islands),
+        dtype=checked_dtype(given, constrained),
+        seed=int(arrays["seeds"][0]),
+    )
+
+
+def saved_populations(arrays: dict[str, Any]) -> SavedPopulations:
+    """Return seeds and last generations of a file."""
+    return SavedPopulations(arrays["seeds"], arrays["limits"])
 
 
 def unique(objects: Sequence[Any]) -> Sequence[Any]:
@@ -274,19 +319,13 @@ def check_source(source: dict[str, Any], dim: int) -> None:
         raise ValueError(f"'source' must be a problem of dim {dim}, with options, got {source!r}")
 
 
-def saved_start(arrays: dict[str, Any]) -> FloatArray | None:
-    """Return the checked points that the initial population of a saved fit began with."""
-    start: FloatArray | None = arrays["start"] if len(arrays["start"]) else None
-    with entry("start"):
-        check_start(start, arrays["box"], arrays["x"].shape[1])
-    return start
-
-
-def check_populations(parameters: Parameters, header: dict[str, Any], arrays: dict[str, Any], spec: Spec) -> None:
+def check_populations(
+    given: MinimizerParameters, header: dict[str, Any], arrays: dict[str, Any], algorithm: Algorithm, spec: Spec
+) -> None:
     """Check all arrays of a file against the Spec of its fit, which takes the file's last generation."""
     optional = optional_layout(spec, arrays)
-    check_layout(arrays, {**fit_layout(parameters, header, arrays), **batch_layout(spec), **optional})
+    check_layout(arrays, {**fit_layout(given, header, arrays), **batch_layout(spec), **optional})
     spec.last = max(spec.last, int(arrays["generation"].max()))
     begun = "told_rows" in arrays or "earlier_points" in arrays
-    check_batch(spec, arrays, own=algorithms_of(parameters)[0], least=-1 if begun else 0)
+    check_batch(spec, arrays, own=algorithm, least=-1 if begun else 0)
     check_optional(spec, arrays)

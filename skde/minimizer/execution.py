@@ -1,0 +1,80 @@
+"""The engine of a fit, and the execution of its generations."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skde.engines import (
+    EXECUTION_MODELS,
+    Engine,
+    JoblibEngine,
+    check_device,
+    check_kind,
+    engine_for,
+    model_engine,
+    model_path,
+    records,
+    shares,
+)
+from skde.minimizer.parameters import MinimizerParameters
+from skde.objectives.caller_library import CallerLibrary
+from skde.objectives.objective import Objective
+
+
+def make_engine(given: MinimizerParameters, objective: Objective | None) -> Engine:
+    """Return the engine of a fit; an objective of None is evaluated by the user, with ask and tell."""
+    device = given.device
+    python = objective is not None and objective.compiled is None
+    if given.execution == "joblib":
+        if not isinstance(device, str):
+            raise ValueError(f"execution='joblib' needs one device, that of every worker, got device={device!r}")
+        check_device(device)
+        return JoblibEngine("cpu" if python and device == "auto" else device, given.n_jobs)
+    if given.execution in EXECUTION_MODELS:
+        return model_engine(given.execution, device, given.n_jobs)
+    return engine_for(device, given.n_jobs, python, given.verbose)
+
+
+def check_device_of_library(library: CallerLibrary | None, engine: Engine) -> None:
+    """Refuse arrays of a caller's library on another kind of device than that of the fit."""
+    if library is not None and library.on_gpu == (engine.xp is np):
+        raise ValueError(
+            f"bounds and x0 are arrays of {library}, and device is {engine.name!r}: with array_api_dispatch both must "
+            "be the CPU or a GPU, such as device='cuda'"
+        )
+
+
+def choose_execution(execution: str, objective: Objective, engine: Engine) -> str:
+    """Return the execution of a fit on its engine.
+
+    It is "run", "step", "graph", "kernels", "fpde", "fused" or, for one of "step" and "graph", "auto".
+    """
+    compiled = objective.compiled is not None
+    if execution in ("run", *EXECUTION_MODELS) and not compiled:
+        raise ValueError(
+            f"execution={execution!r} needs a compiled objective: a name, a Problem or a DeviceObjective, without "
+            "constraints in Python; Python functions run with execution='step'"
+        )
+    check_kind(execution, engine)
+    if execution in EXECUTION_MODELS:
+        return model_path(execution, engine)
+    if execution == "auto" and not compiled and records(engine):
+        return "auto"
+    if execution in ("auto", "joblib"):
+        return "run" if compiled else "step"
+    if execution == "graph" and compiled:
+        raise ValueError("execution='graph' is for CuPy functions; a compiled objective runs with execution='run'")
+    return execution
+
+
+def recorded_execution(execution: str, engine: Engine) -> str:
+    """Return the execution of a fit with a recorder: single generations, with values that this process receives."""
+    if execution not in ("auto", "step"):
+        raise ValueError(
+            f"recorder needs execution='auto' or 'step', got {execution!r}, by which this process sees no values; "
+            "n_jobs divides a function of one point among processes"
+        )
+    name = engine.name
+    if shares(engine):
+        raise ValueError(f"recorder needs one device, got {name!r}")
+    return "step"

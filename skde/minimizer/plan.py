@@ -1,0 +1,219 @@
+"""The plan of a fit, made from a Minimizer's parameters and what is known of the objective."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from skde.algorithms import ALGORITHMS, Algorithm, get_algorithm
+from skde.algorithms.auto import AUTO, Choice, FitProperties, rule
+from skde.algorithms.base import MOST_INDIVIDUALS
+from skde.algorithms.sequence import AlgorithmSequence
+from skde.fit.local_search import QUASI_NEWTON, SIMPLEX
+from skde.fit.plan import FitPlan, Search, limits_before_end
+from skde.fit.polish_budget import check_polish, default_evals, reserved_evals
+from skde.islands import Migration
+from skde.minimizer.parameters import LARGEST_FINAL, MinimizerParameters
+from skde.objectives.feasibility import LARGEST
+from skde.objectives.objective import Objective
+from skde.random_state import run_seeds
+from skde.stopping import Limits, StoppingRules, check_limits, check_stopping
+from skde.validation import check_choice, check_dtype, check_int, check_start
+
+
+def make_plan(given: MinimizerParameters, objective: Objective, x0: Any, asked: bool) -> FitPlan:
+    """Return the plan of a new fit.
+
+    Parameters
+    ----------
+    given : MinimizerParameters
+        The parameters.
+    objective : Objective
+        The objective, of which box, variables and rules count.
+    x0 : array-like or None
+        The first points of every initial population, as points of the box.
+    asked : bool
+        Whether the user evaluates the points.
+    """
+    n_runs, n_islands = check_int("n_runs", given.n_runs, 1, 2**20), check_int("n_islands", given.n_islands, 1, 2**16)
+    limits, final_evals, dim = limits_of(given), check_final_evals(given), len(objective.box)
+    polish = check_polish(given.polish)
+    default = False
+    if isinstance(given.algorithm, str) and given.algorithm == AUTO:
+        choice = choose(given, objective, x0, asked, limits, n_islands)
+        searches = searches_of(choice.algorithm)
+        if polish is None and choice.polish_evals:
+            polish, default = QUASI_NEWTON if len(searches) == 1 else SIMPLEX, True
+    else:
+        searches = (Search(given_algorithms(given, n_runs)),)
+    polish = False if polish is None else polish
+    return FitPlan(
+        box=objective.box,
+        variables=objective.variables,
+        start=x0,
+        constrained=objective.rules is not None,
+        searches=searches,
+        polish=polish,
+        polish_is_default=default,
+        final_evals=final_evals,
+        limits=limits,
+        planned=limits_before_end(limits, final_evals).without(reserved_evals(polish, dim, limits), dim),
+        rules=rules_of(given, objective.rules is not None),
+        n_runs=n_runs,
+        n_islands=n_islands,
+        migration=check_migration(given.migration, n_islands),
+        dtype=checked_dtype(given, objective.rules is not None),
+        seed=int(run_seeds(given.random_state, 1)[0]),
+    )
+
+
+def renew_plan(given: MinimizerParameters, plan: FitPlan) -> FitPlan:
+    """Return the plan of a fit that continues, with the limits and the rules that are set now."""
+    limits, final_evals = limits_of(given), check_final_evals(given)
+    polish = check_polish(given.polish)
+    default = polish is None and plan.polish_is_default and plan.polish_evals > 0
+    return replace(
+        plan,
+        limits=limits,
+        final_evals=final_evals,
+        polish=plan.polish if default else False if polish is None else polish,
+        polish_is_default=default,
+        rules=rules_of(given, plan.constrained),
+    )
+
+
+def warm_plan(given: MinimizerParameters, plan: FitPlan, place: int) -> FitPlan:
+    """Return the plan of a second fit from the populations of the first: the search at `place` is its only one."""
+    plan = renew_plan(given, plan)
+    if place + 1 == len(plan.searches):
+        return plan
+    alone = Search(plan.searches[place].algorithms)
+    polish = False if plan.polish_is_default else plan.polish
+    return replace(plan, searches=(*plan.searches[:place], alone), polish=polish, polish_is_default=False)
+
+
+def limits_of(given: MinimizerParameters) -> Limits:
+    """Return the limits that are set now."""
+    return check_limits(given.max_iter, given.max_evals, given.max_time)
+
+
+def check_final_evals(given: MinimizerParameters) -> int:
+    """Return the evaluations of a run at its end, which must leave others, and no polish beside them."""
+    final_evals = check_int("final_evals", given.final_evals, 0, LARGEST_FINAL)
+    if final_evals and given.polish not in (None, False):
+        raise ValueError(
+            f"final_evals={final_evals} is for noisy functions, where a local search follows the noise: leave out "
+            f"final_evals or polish={given.polish!r}"
+        )
+    if given.max_evals is not None and final_evals and check_int("max_evals", given.max_evals, 1) <= final_evals:
+        raise ValueError(f"final_evals must be less than max_evals={given.max_evals}, got {final_evals}")
+    return final_evals
+
+
+def rules_of(given: MinimizerParameters, constrained: bool) -> StoppingRules:
+    """Return the checked rules for stopping; with constraints, only feasible points reach a target."""
+    rules = check_stopping(given.target, given.tol, given.atol, given.stagnation)
+    if constrained and rules.target is not None:
+        rules = rules._replace(target=min(rules.target, LARGEST))
+    return rules
+
+
+def checked_dtype(given: MinimizerParameters, constrained: bool) -> np.dtype[Any]:
+    """Return the precision of a fit."""
+    dtype = check_dtype(given.dtype)
+    if constrained:
+        check_constrained_dtype(dtype)
+    return np.dtype(dtype)
+
+
+def check_constrained_dtype(dtype: str) -> None:
+    """Refuse single precision where there are constraints: the codes of feasibility rules need more."""
+    if dtype != "float64":
+        raise ValueError(f"dtype must be 'float64' where there are constraints, got {dtype!r}")
+
+
+def check_migration(migration: Any, n_islands: int) -> Migration | None:
+    """Return the exchange of individuals, which needs islands."""
+    if migration is not None and not isinstance(migration, Migration):
+        raise TypeError(f"migration must be a Migration or None, got {migration!r} ({type(migration).__name__})")
+    if migration is not None and n_islands == 1:
+        raise ValueError("migration needs islands to go to: n_islands must be at least 2, got 1")
+    return migration
+
+
+# -- algorithms --------------------------------------------------------------------------------------------------------
+
+
+def given_algorithms(given: MinimizerParameters, n_runs: int) -> tuple[Algorithm, ...]:
+    """Return one parameter object, or one for each run."""
+    if not isinstance(given.algorithm, Sequence) or isinstance(given.algorithm, str):
+        return (named_algorithm(given.algorithm),)
+    algorithms = tuple(get_algorithm(algorithm) for algorithm in given.algorithm)
+    if len(algorithms) != n_runs:
+        raise ValueError(f"algorithm has {len(algorithms)} entries, but n_runs={n_runs}; give one a run")
+    if len({type(algorithm) for algorithm in algorithms}) != 1:
+        raise ValueError("algorithm: all entries must be of one class")
+    return algorithms
+
+
+def named_algorithm(given: Any) -> Algorithm:
+    """Return the parameter object of a name; one that is given is returned unchanged."""
+    if not isinstance(given, Algorithm):
+        check_choice("algorithm", given, (AUTO, *ALGORITHMS))
+    return get_algorithm(given)
+
+
+def searches_of(algorithm: Algorithm | AlgorithmSequence) -> tuple[Search, ...]:
+    """Return the searches that "auto" chose."""
+    if isinstance(algorithm, Algorithm):
+        return (Search((algorithm,)),)
+    parts = zip(algorithm.algorithms, algorithm.evals, strict=True)
+    return tuple(Search((one,), evals) for one, evals in parts)
+
+
+def running_algorithm(plan: FitPlan, spent: tuple[int, ...]) -> Algorithm | AlgorithmSequence | list[Algorithm]:
+    """Return what runs, in the form of `Minimizer.algorithm_`; `spent` are evaluations of the searches before."""
+    if len(plan.searches) == 1:
+        algorithms = plan.searches[0].algorithms
+        return algorithms[0] if len(algorithms) == 1 else list(algorithms)
+    algorithms, evals = zip(*((search.algorithms[0], search.evals or 0) for search in plan.searches), strict=True)
+    return AlgorithmSequence(algorithms, evals, spent)
+
+
+def choose(
+    given: MinimizerParameters, objective: Objective, x0: Any, asked: bool, limits: Limits, n_islands: int
+) -> Choice:
+    """Return the choice of "auto" for a fit."""
+    dim, polish = len(objective.box), check_polish(given.polish)
+    searching = limits_before_end(limits, check_final_evals(given))
+    kept = 0 if polish is None else reserved_evals(polish, dim, limits)
+    setting = searching.without(kept, dim).planned(dim, n_islands)
+    several = given.final_evals or given.tol is not None or given.atol or given.stagnation is not None
+    choice = rule(
+        FitProperties(
+            dim=dim,
+            max_evals=setting.max_evals,
+            max_iter=setting.max_iter,
+            constrained=objective.rules is not None,
+            discrete=objective.variables is not None and objective.variables.discrete,
+            n_start=len(check_start(x0, objective.box, MOST_INDIVIDUALS)),
+            n_islands=n_islands,
+            one_search=bool(several),
+            polish=default_evals(dim, None if asked or polish is not None else limits.evals(dim)),
+        )
+    )
+    if given.verbose:
+        print_choice(choice)
+    return choice
+
+
+def print_choice(choice: Choice) -> None:
+    """Print what "auto" chose, and why."""
+    text = str(choice.algorithm)
+    if choice.polish_evals:
+        method = SIMPLEX if isinstance(choice.algorithm, AlgorithmSequence) else QUASI_NEWTON
+        text += f", then {method} for at most {choice.polish_evals}"
+    print(f"skde: algorithm='auto' chose {text}: {choice.reason}")
