@@ -131,7 +131,7 @@ def test_examples_in_docstrings(name: str) -> None:
 def test_some_modules_have_examples() -> None:
     finder = doctest.DocTestFinder(exclude_empty=True)
     found = [name for name in MODULES if any(t.examples for t in finder.find(importlib.import_module(name)))]
-    assert {"skde.minimizer", "skde.algorithms.de", "skde.algorithms.jde", "skde.problems"} <= set(found)
+    assert {"skde.minimizer.solver", "skde.algorithms.de", "skde.algorithms.jde", "skde.problems"} <= set(found)
 
 
 @needs_records
