@@ -56,9 +56,12 @@ def is_linear(
     random: np.random.Generator,
     ended: Callable[[], bool],
 ) -> bool:
-    """Return whether predictions are straight along random lines in some parameters, and depend on the last of them."""
+    """Return whether predictions are straight along random lines in some parameters, and depend on the last of them.
+
+    They have to be finite for the same samples all along a line and at the bounds, from which `LinearSolver` solves.
+    """
     low, width = limits[:, 0], limits[:, 1] - limits[:, 0]
-    straight = 0
+    begins: list[FloatArray] = []
     for _ in range(TRIES):
         if ended():
             return False
@@ -67,16 +70,31 @@ def is_linear(
         theta[2, some] = theta[0, some] + PART * (theta[1, some] - theta[0, some])
         theta[3, some[-1]] = theta[1, some[-1]]
         out = to_numpy(predictions(theta))
-        begin, end, between, last = out[:, np.isfinite(out).all(axis=0)]
+        finite = np.isfinite(out)
+        if (finite != finite[0]).any():
+            return False
+        begin, end, between, last = out[:, finite[0]]
         largest = np.maximum(abs(begin), abs(end)).max(initial=0.0)
         with np.errstate(all="ignore"):
             bend, effect = abs(between - begin - PART * (end - begin)), abs(last - begin)
         if not bend.max(initial=0.0) <= STRAIGHT * largest:
             return False
-        straight += bool(effect.max(initial=0.0) > EFFECT * largest)
-        if straight == ENOUGH:
-            return True
+        if effect.max(initial=0.0) > EFFECT * largest:
+            begins.append(theta[0])
+        if len(begins) == ENOUGH:
+            return keeps_samples(predictions, np.array(begins), limits, some)
     return False
+
+
+def keeps_samples(predictions: Predictions, theta: FloatArray, limits: FloatArray, some: list[int]) -> bool:
+    """Return whether predictions are finite for the same samples at candidates and where some parameters are bounds."""
+    lowest, highest = theta.copy(), theta.copy()
+    lowest[:, some] = highest[:, some] = limits[some, 0]
+    highest[:, some[-1]] = limits[some[-1], 1]
+    at_theta, *at_bounds = np.isfinite(to_numpy(predictions(np.concatenate([theta, lowest, highest])))).reshape(
+        3, len(theta), -1
+    )
+    return all((finite == at_theta).all() for finite in at_bounds)
 
 
 @dataclass(frozen=True)

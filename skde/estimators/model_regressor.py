@@ -7,13 +7,17 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
+from sklearn.utils.validation import validate_data
 
 from skde.algorithms import Algorithm
-from skde.estimators.base_model import BaseModel, Model
+from skde.arrays import to_numpy
+from skde.estimators.base_model import BaseModel, Model, on_host
 from skde.estimators.fit_watch import ModelProgress
 from skde.estimators.losses import Loss
 from skde.estimators.predictor import LINEAR
 from skde.estimators.regression_losses import regression_loss
+from skde.estimators.samples import OMIT, complete_rows
 from skde.typing import Array
 from skde.validation import check_bool, check_real, named_parameters
 
@@ -254,3 +258,32 @@ class ModelRegressor(RegressorMixin, BaseModel):
         y : ndarray of shape (n_samples,)
         """
         return self._output(X, None)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return R**2 of the predictions, of complex ones by the squares of absolute values.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), NumPy or CuPy, or data frame
+            The samples. nan_policy="omit" leaves out those with NaN in X or y.
+        y : array-like of shape (n_samples,)
+            The targets.
+        sample_weight : array-like of shape (n_samples,) or None, default None
+            Weights.
+
+        Returns
+        -------
+        score : float
+        """
+        predictions, targets = to_numpy(self.predict(X)), np.asarray(on_host(y))
+        targets = targets.reshape(len(predictions)) if targets.size == len(predictions) else targets
+        weights = None if sample_weight is None else np.asarray(on_host(sample_weight))
+        if self.nan_policy == OMIT:
+            samples = validate_data(self, on_host(X), reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
+            rows = complete_rows(samples, targets)
+            predictions, targets = predictions[rows], targets[rows]
+            weights = None if weights is None else weights[rows]
+        if targets.dtype.kind != "c" and predictions.dtype.kind != "c":
+            return float(r2_score(targets, predictions, sample_weight=weights))
+        parts = (np.stack([one.real, one.imag], axis=1) for one in (targets, predictions))
+        return float(r2_score(*parts, sample_weight=weights, multioutput="variance_weighted"))

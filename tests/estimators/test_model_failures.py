@@ -231,3 +231,19 @@ def test_constraints_and_failures_on_a_gpu() -> None:
     host = ModelRegressor(decay, BOX, vectorized=True, constraints=budget, **QUICK).fit(X, y)
     fit = ModelRegressor(decay, BOX, vectorized=True, constraints=budget, device="cuda", **QUICK).fit(X, y)
     np.testing.assert_allclose(fit.theta_, host.theta_, rtol=1e-4)
+
+
+@pytest.mark.parametrize("largest", [5.0, 9.9])
+@pytest.mark.parametrize("vectorized", [False, True])
+def test_a_parameter_for_which_a_model_fails_is_not_solved_for(largest: float, vectorized: bool) -> None:
+    """Linear parameters are solved for from the predictions at their bounds, where this model has none."""
+    t = np.linspace(0, 5, 40)
+
+    def decay(X: Any, theta: Any) -> Any:
+        values = theta[0] * np.exp(-theta[1] * X[:, 0]) + theta[2]
+        return np.where(theta[0] <= largest, values, np.nan)
+
+    fit = ModelRegressor(decay, [(0, 10), (0, 5), (-1, 1)], vectorized=vectorized, random_state=0)
+    fit.fit(t[:, None], 2 * np.exp(-0.7 * t) + 0.5)
+    np.testing.assert_allclose(fit.theta_, [2, 0.7, 0.5], rtol=1e-6)
+    assert fit.linear_ == ["theta2"]

@@ -240,3 +240,13 @@ def test_a_time_limit_ends_the_search_for_linear_parameters(monkeypatch: pytest.
 
     fit = ModelRegressor(model, [(-5, 5)] * 3, max_time=2.0, **QUICK).fit(X, y)
     assert fit.linear_ == ["theta0"]
+
+
+@pytest.mark.parametrize("on_error", ["raise", "nan"])
+def test_a_model_of_single_parameters_is_refused_with_the_form_that_it_needs(on_error: str) -> None:
+    def curve(x: Any, a: Any, b: Any) -> Any:
+        return a * np.exp(-b * x)
+
+    fit = ModelRegressor(curve, {"a": (0, 10), "b": (0, 5)}, on_error=on_error)
+    with pytest.raises(TypeError, match=r"model must take two arguments.*model\(X, theta\); got .*\*theta"):
+        fit.fit(np.ones((5, 1)), np.ones(5))

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 from scipy.optimize import curve_fit
 from sklearn.base import clone
-from sklearn.model_selection import cross_val_predict
+from sklearn.metrics import r2_score
+from sklearn.model_selection import cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -319,3 +320,32 @@ def test_a_bootstrap_with_weights_and_a_penalty_fits_like_a_fit() -> None:
         alone = ModelRegressor(decay, BOX, **options).fit(X[rows], y[rows], weights[rows])
         np.testing.assert_allclose(theta, alone.theta_, rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(fit.standard_errors_, fit.bootstrap_thetas_.std(axis=0, ddof=1))
+
+
+# -- scores ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_score_leaves_out_what_a_fit_leaves_out() -> None:
+    holed_X, holed_y = X.copy(), y.copy()
+    holed_X[3], holed_y[5] = np.nan, np.nan
+    fit = ModelRegressor(decay, BOX, nan_policy="omit", **QUICK).fit(holed_X, holed_y)
+    rows = np.setdiff1d(np.arange(40), [3, 5])
+    assert fit.score(holed_X, holed_y) == r2_score(y[rows], fit.predict(X[rows]))
+    weights = np.linspace(1, 2, 40)
+    expected = r2_score(y[rows], fit.predict(X[rows]), sample_weight=weights[rows])
+    assert fit.score(holed_X, holed_y, weights) == expected
+    assert np.isfinite(cross_val_score(fit, holed_X, holed_y, cv=3, error_score="raise")).all()
+
+
+def test_the_score_of_complex_targets_is_by_absolute_values() -> None:
+    values = 3.0 / (1 + 1j * t * 0.8)
+    fit = ModelRegressor(lambda X, theta: theta[0] / (1 + 1j * X[:, 0] * theta[1]), BOX, **QUICK).fit(X, values)
+    assert fit.score(X, values) == pytest.approx(1.0)
+    rest = np.abs(values + 0.1 - fit.predict(X)) ** 2
+    assert fit.score(X, values + 0.1) == pytest.approx(1 - rest.sum() / (np.abs(values - values.mean()) ** 2).sum())
+
+
+def test_the_score_of_numbers_is_that_of_scikit_learn() -> None:
+    fit = ModelRegressor(decay, BOX, **QUICK).fit(X, y)
+    assert fit.score(X, y) == r2_score(y, fit.predict(X))
+    assert fit.score(X, y[:, None]) == fit.score(X, y)
