@@ -94,6 +94,8 @@ class RunResult:
         The evaluations of the polish, a part of n_evals.
     polish_complete : bool
         Whether nothing cut the polish short, such as Ctrl-C.
+    final_evals_complete : bool
+        Whether nothing cut the evaluations short that follow the last generation of a noisy function.
     exhausted : bool
         Whether every point of a discrete space has been evaluated, so that x is its best point.
     flat : bool
@@ -112,6 +114,7 @@ class RunResult:
     violation: float = 0.0
     polish_evals: int = 0
     polish_complete: bool = True
+    final_evals_complete: bool = True
     exhausted: bool = False
     flat: bool = False
 
@@ -145,6 +148,8 @@ class RunResult:
         if self.polish_evals:
             text += f" A local search of {self.polish_evals} evaluations followed"
             text += "." if self.polish_complete else ", and was cut short."
+        if not self.final_evals_complete:
+            text += " The evaluations of final_evals were cut short, so that the value is that of one evaluation."
         if self.has_value:
             return f"All values were equal, so the minimum may be anywhere. {text}" if self.has_equal_values else text
         if self.feasible:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,8 @@ import numpy as np
 import pytest
 from scipy.optimize import NonlinearConstraint
 
-from skde import DE, LSHADE, Integer, Minimizer, minimize
-from skde.fit.reevaluation import halving
+from skde import DE, LSHADE, Integer, Minimizer, Recorder, Status, minimize
+from skde.fit.final_evals import halving
 from skde.minimizer.objective import given_objective
 
 BOX = [(-5.0, 5.0)] * 3
@@ -140,6 +142,120 @@ def test_a_fit_without_them_may_have_them_later() -> None:
     m = make(final_evals=0).fit(Noisy(), bounds=BOX).set_params(final_evals=100, max_evals=1600).resume()
     assert m.n_evals_ == 1600
     assert abs(m.fun_ - (m.x_**2).sum()) < 0.4
+
+
+class Breaking:
+    """A noisy function of one point that depends on the number of its evaluations of it, and raises at some calls."""
+
+    def __init__(self, breaks: Any = ()) -> None:
+        self.breaks = set(breaks)
+        self.calls, self.seen = 0, Counter[bytes]()
+
+    def __call__(self, x: Any) -> float:
+        self.calls += 1
+        if self.calls in self.breaks:
+            raise ZeroDivisionError
+        self.seen[x.tobytes()] += 1
+        return float((x**2).sum()) + 0.1 * np.sin(7.0 * self.seen[x.tobytes()] + x[0])
+
+
+def outcome(m: Minimizer) -> list[Any]:
+    return [(run.x.tolist(), run.fun, run.n_evals, run.message, run.history.best.tolist()) for run in m.runs_]
+
+
+@pytest.mark.parametrize("again", ["same", "file", "pickle"])
+@pytest.mark.parametrize("n_runs", [1, 2])
+def test_interrupted_evaluations_are_not_repeated(n_runs: int, again: str, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"vectorized": False, "max_evals": 400, "final_evals": 150, "n_runs": n_runs}
+    first = 240 * n_runs
+    f, recorder = Breaking(range(first + 1, 5000, 37)), Recorder(tmp_path / "log.jsonl")
+    whole = make(**options).fit(Breaking(), bounds=BOX)
+    m = make(recorder=recorder, **options)
+    with pytest.raises(ZeroDivisionError):
+        m.fit(f, bounds=BOX)
+    for _ in range(100):
+        counted = [(run.x.tolist(), run.fun, run.n_evals) for run in m.runs_]
+        assert sum(run[2] for run in counted) == sum(f.seen.values())
+        if sum(run[2] for run in counted) > first:
+            assert "final_evals were cut short" in m.message_
+        if again == "file":
+            m.save(tmp_path / "fit")
+            m = Minimizer.load(tmp_path / "fit").set_params(recorder=recorder)
+        elif again == "pickle":
+            m = pickle.loads(pickle.dumps(m)).set_params(recorder=recorder)
+        assert [(run.x.tolist(), run.fun, run.n_evals) for run in m.runs_] == counted
+        try:
+            m.resume(f)
+            break
+        except ZeroDivisionError:
+            pass
+    assert outcome(m) == outcome(whole)
+    assert sum(f.seen.values()) == sum(run.n_evals for run in whole.runs_) == len(recorder)
+
+
+def test_the_time_limit_ends_them() -> None:
+    calls = []
+
+    def slow(x: Any) -> float:
+        calls.append(x)
+        time.sleep(0.02)
+        return float((x**2).sum())
+
+    m, begin = make(vectorized=False, max_evals=None, max_iter=0, max_time=1.0, final_evals=1000), time.monotonic()
+    m.fit(slow, bounds=BOX)
+    assert time.monotonic() - begin < 1.6
+    assert 20 < m.n_evals_ == len(calls) < 60
+    assert "final_evals were cut short" in m.message_
+    before = len(calls)
+    m.set_params(max_time=None).resume(lambda x: float((x**2).sum()))
+    assert m.n_evals_ == 1020
+    assert len(calls) == before
+    assert "cut short" not in m.message_
+
+
+def test_a_slow_population_leaves_them_a_tenth_of_the_time() -> None:
+    def slow(x: Any) -> float:
+        time.sleep(0.005)
+        return float((x**2).sum())
+
+    m = make(vectorized=False, max_evals=None, max_time=3.0, final_evals=10).fit(slow, bounds=BOX)
+    assert m.runs_[0].status == Status.TIME
+    assert "cut short" not in m.message_
+
+
+@pytest.mark.parametrize("again", ["same", "file", "pickle"])
+def test_told_values_of_rounds_are_kept(again: str, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"bounds": BOX, "max_evals": 200, "final_evals": 80}
+    f, fitted = Breaking(), make(vectorized=False, **options).fit(Breaking())
+    m, ids_seen = make(**options), set()
+    held: tuple[Any, Any] | None = None
+    while not m.stopped_:
+        X, ids = m.ask(7, return_ids=True)
+        ids_seen |= set(ids.tolist())
+        m.tell(f=[f(x) for x in X[:-1]], ids=ids[:-1])
+        before = m.n_evals_
+        if again == "file":
+            m.save(tmp_path / "fit")
+            m = Minimizer.load(tmp_path / "fit")
+        elif again == "pickle":
+            m = pickle.loads(pickle.dumps(m))
+        assert m.n_evals_ == before
+        held = X[-1:], ids[-1:]
+        m.tell(f=[f(x) for x in held[0]], ids=held[1])  # without an ask after loading
+    assert len(ids_seen) == sum(f.seen.values()) == m.n_evals_ == 200
+    assert m.fun_ == fitted.fun_
+    assert m.x_.tolist() == fitted.x_.tolist()
+
+
+def test_new_generations_begin_them_again() -> None:
+    options: dict[str, Any] = {"vectorized": False, "max_evals": 400, "final_evals": 150}
+    f = Breaking({300})
+    m = make(**options)
+    with pytest.raises(ZeroDivisionError):
+        m.fit(f, bounds=BOX)
+    assert m.n_evals_ == 299
+    m.set_params(max_evals=600).resume(f)
+    assert 580 <= m.n_evals_ == sum(f.seen.values()) <= 600
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, StopIteration])

@@ -12,15 +12,15 @@ from skde.arrays import array_namespace, contiguous, moved_to, real_values, to_n
 from skde.engines import BegunGeneration
 from skde.fit.partial_generation import PartialGeneration, order_of_rows, row_keys
 from skde.fit.recording import nothing, record_others, record_trials
-from skde.fit.reevaluation import Rounds, rounds
+from skde.fit.reevaluation import Plan, begin_final, end_round, note_final, open_final
 from skde.fit.run_results import values_of_points
 from skde.fit.runner import Runner
 from skde.interrupts import interrupts
-from skde.objectives.feasibility import FeasibilityRules, values_of_codes
+from skde.objectives.feasibility import FeasibilityRules
 from skde.objectives.told_rules import ToldRules
 from skde.serialization import entry
 from skde.stopping import RUNNING
-from skde.typing import Array, FloatArray, IntArray
+from skde.typing import Array, IntArray
 from skde.validation import shown
 from skde.variables import Variables
 
@@ -292,7 +292,7 @@ def begin_missing(runner: Runner) -> PartialGeneration | None:
     """
     while (partial := begin_partial(runner)) is not None:
         screen(runner, partial)
-        if runner.rounds is not None or not partial.complete:
+        if partial.runs is not None or not partial.complete:
             return partial
         select_complete(runner, partial)
     return None
@@ -343,7 +343,7 @@ def ask_some(runner: Runner, n: int) -> tuple[Array | None, IntArray | None]:
 def screen(runner: Runner, partial: PartialGeneration) -> None:
     """Evaluate the constraints at the trials without a value, and give those that violate them their codes, once."""
     rules = runner.rules
-    if partial.screened or runner.rounds is not None or not isinstance(rules, FeasibilityRules):
+    if partial.screened or partial.runs is not None or not isinstance(rules, FeasibilityRules):
         return
     rows, xp = partial.missing_rows, runner.batch.xp
     rows = rows[first_of_points(partial, rows)] if partial.keys else rows
@@ -397,11 +397,10 @@ def tell_rows(runner: Runner, X: Array | None, f: Any, ids: Any = None, constrai
         try:
             found = codes(runner, partial.told[where], values)
             record = put_told(runner, partial, rows, found)
-            if partial.complete:
-                if runner.rounds is None:
-                    select_complete(runner, partial)
-                else:
-                    end_round(runner, partial)
+            if partial.runs is not None:
+                tell_final(runner, partial, rows)
+            elif partial.complete:
+                select_complete(runner, partial)
         except BaseException:  # such as one of a constraint: the values can then be told again
             partial.forget(rows)
             partial.told[where], partial.points[where] = before
@@ -459,7 +458,7 @@ def record_rows(runner: Runner, partial: PartialGeneration, rows: IntArray, valu
     if runner.recorder is None:
         return nothing
     where = runner.batch.xp.asarray(rows)
-    if runner.rounds is None or partial.runs is None:
+    if partial.runs is None:
         return record_trials(runner, rows, partial.told[where], values)
     runs, points = partial.runs[rows], partial.points[where].copy()
     return lambda: record_others(runner, runs, points, values, "final")
@@ -493,7 +492,7 @@ def replace_points(runner: Runner, partial: PartialGeneration, where: Array, tol
     asked, points = partial.asked[where], partial.points[where]
     if bool((told == asked).all()):
         return
-    if runner.rounds is not None:
+    if partial.runs is not None:
         raise ValueError("X must be the points that ask returned: those of final_evals cannot be replaced by others")
     variables = runner.batch.spec.variables
     told = told if variables is not None else rounded_inwards(runner, told)
@@ -505,19 +504,16 @@ def replace_points(runner: Runner, partial: PartialGeneration, where: Array, tol
 # -- evaluations after the last generation -----------------------------------------------------------------------------
 
 
-def final_done(runner: Runner, n_evals: IntArray) -> bool:
+def final_done(runner: Runner, plan: Plan) -> bool:
     """Return whether no point is to be evaluated again; the first call makes the points of the first round."""
-    if runner.rounds is None and runner.final is None:
-        if not n_evals.any():
-            return True
-        runner.rounds = rounds(runner, n_evals)
-        next_round(runner, None)
-    return runner.final is not None
+    if runner.partial is None and runner.final is None and begin_final(runner, plan):
+        hand_out_round(runner)
+    return runner.final is not None or runner.partial is None
 
 
-def ask_final(runner: Runner, n_evals: IntArray, n: int | None) -> tuple[Array | None, IntArray | None]:
+def ask_final(runner: Runner, plan: Plan, n: int | None) -> tuple[Array | None, IntArray | None]:
     """Return points to be evaluated again, of all runs, with their ids; None where that is done."""
-    partial = None if final_done(runner, n_evals) else runner.partial
+    partial = None if final_done(runner, plan) else runner.partial
     if partial is None:
         return None, None
     rows = partial.hand_out(len(partial.asked) if n is None else n)
@@ -527,25 +523,27 @@ def ask_final(runner: Runner, n_evals: IntArray, n: int | None) -> tuple[Array |
         return partial.asked[runner.batch.xp.asarray(rows)], partial.first + rows
 
 
-def end_round(runner: Runner, partial: PartialGeneration) -> None:
-    """Make the points of the next round from the values of a complete one."""
-    values = to_numpy(partial.values).astype(np.float64)
-    next_round(runner, values if runner.rules is None else values_of_codes(values))
+def tell_final(runner: Runner, partial: PartialGeneration, rows: IntArray) -> None:
+    """Keep the values of some points of a round, and make the next round where they are the last."""
+    note_final(runner, rows, to_numpy(partial.values[runner.batch.xp.asarray(rows)]).astype(np.float64))
+    if partial.complete:
+        end_round(runner)
+        hand_out_round(runner)
 
 
-def next_round(runner: Runner, values: FloatArray | None) -> None:
-    """Make the points of the first round or, with the values of the last one, those of the next."""
-    steps, before, batch = cast(Rounds, runner.rounds), runner.partial, runner.batch
-    try:
-        rows, runs = next(steps) if values is None else steps.send(values)
-    except StopIteration:
-        runner.rounds = runner.partial = None
+def hand_out_round(runner: Runner) -> None:
+    """Let the points of the present round be handed out, those with values left out."""
+    final, batch = runner.final_evals, runner.batch
+    runner.partial = None
+    if final is None:
         return
-    first = runner.first_id if before is None else before.first + len(before.asked)
     with runner.engine.device_context:
-        points = batch.xp.asarray(rows)
-        asked = values_of_points(batch, points)
-        runner.partial = PartialGeneration(first, asked, points, np.ones(len(rows), bool), batch.xp, runs=runs)
+        points, needed = batch.xp.asarray(final.points), np.ones(len(final.points), bool)
+        place = runner.first_id + final.first, values_of_points(batch, points)
+        partial = PartialGeneration(*place, points, needed, batch.xp, runs=final.runs)
+        known = np.setdiff1d(np.arange(len(final.points)), final.missing)
+        partial.put(known, final.values[final.first + known])
+    runner.partial = partial
 
 
 # -- saved state -------------------------------------------------------------------------------------------------------
@@ -572,6 +570,9 @@ def restore_told(runner: Runner, arrays: dict[str, Any]) -> None:
     ValueError
         With the entry's name, for rows, points or values that no tell could have left.
     """
+    if runner.final_evals is not None and runner.done:
+        open_final(runner)
+        hand_out_round(runner)
     if "told_rows" not in arrays:
         return
     names = "told_generations", "told_rows", "told_points", "told_values"
@@ -605,7 +606,7 @@ def restore_told(runner: Runner, arrays: dict[str, Any]) -> None:
 def begun_generations(runner: Runner) -> list[BegunGeneration]:
     """Return what is known of generations that are not complete."""
     found = []
-    for one in [*runner.kept, *([] if runner.partial is None or runner.rounds is not None else [runner.partial])]:
+    for one in [*runner.kept, *([] if runner.partial is None or runner.partial.runs is not None else [runner.partial])]:
         if one.generation > runner.generation and len(rows := one.told_rows):
             where, size = runner.batch.xp.asarray(rows), runner.rows_at(one.generation)
             points, values = to_numpy(one.points[where]), to_numpy(one.values[where]).astype(np.float64)

@@ -80,9 +80,9 @@ def default_evals(dim: int, max_evals: int | None) -> DefaultPolish:
     return DefaultPolish(quasi_newton_evals(dim, max_evals), simplex)
 
 
-def search_seconds(polish: bool | str, max_time: float | None) -> float | None:
-    """Return the part of a time limit that is left to the population."""
-    return max_time if max_time is None or polish is False else (1 - SHARE) * max_time
+def search_seconds(reserves: bool, max_time: float | None) -> float | None:
+    """Return the part of a time limit that is left to the population, where a polish or final_evals follow."""
+    return (1 - SHARE) * max_time if reserves and max_time is not None else max_time
 
 
 def check_polishable(polish: Any, objective: Objective) -> None:

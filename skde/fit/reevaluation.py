@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable
 
 import numpy as np
 
 from skde.arrays import to_numpy
+from skde.fit.final_evals import FinalEvals
 from skde.fit.recording import record_others
 from skde.fit.run_results import FinalValues, values_of_points
 from skde.fit.runner import Runner
 from skde.interrupts import interrupts
 from skde.objectives.feasibility import LARGEST, values_of_codes
 from skde.objectives.objective import Objective
+from skde.point_workers import Part
 from skde.typing import FloatArray, IntArray
 
-# Yields the points to evaluate, receives their values, and returns a point and its value.
-Search = Generator[FloatArray, FloatArray, tuple[FloatArray, float]]
-# Likewise for all runs, with the number of every point's run.
-Request = tuple[FloatArray, IntArray]
-Rounds = Generator[Request, FloatArray, None]
+Plan = Callable[[IntArray], IntArray]  # the evaluations of every run, from those that it has made before
 
 
-def reevaluate(runner: Runner, objective: Objective, n_evals: IntArray) -> None:
+def reevaluate(runner: Runner, objective: Objective, plan: Plan, max_time: float | None) -> None:
     """Choose every run's best point by further evaluations, and estimate its value.
+
+    Values that are known when something ends them are kept, and another call evaluates the others.
 
     Parameters
     ----------
@@ -31,54 +31,60 @@ def reevaluate(runner: Runner, objective: Objective, n_evals: IntArray) -> None:
         The runs after their last generation.
     objective : Objective
         A Python function.
-    n_evals : ndarray of int of shape (n_runs,)
-        Evaluations of every run.
+    plan : callable
+        Returns the evaluations of every run, from those that it has made before.
+    max_time : float or None
+        The time limit of the fit.
     """
-    if not n_evals.any():
+    if not begin_final(runner, plan):
         return
+
+    def seconds_left() -> float:
+        return np.inf if max_time is None else max_time - runner.timer.seconds_of_limit
+
     with interrupts.fit:
         runner.timer.start()
         try:
-            steps = rounds(runner, n_evals)
-            request = next(steps, None)
-            while request is not None:
-                request = next_request(steps, evaluate(runner, objective, *request))
+            while runner.final is None and seconds_left() > 0:
+                evaluate_round(runner, objective, seconds_left)
         finally:
             runner.timer.pause()
 
 
-def next_request(steps: Rounds, values: FloatArray) -> Request | None:
-    """Return the points to evaluate after those with these values; None where there are no more."""
-    try:
-        return steps.send(values)
-    except StopIteration:
-        return None
+def begin_final(runner: Runner, plan: Plan) -> bool:
+    """Begin the evaluations after the last generation, or go on with them; return whether there are any."""
+    current = runner.final_evals
+    same = current is not None and np.array_equal(current.n_iter, runner.n_iter)
+    if current is None or not same or (plan(runner.limited_evals - current.counts) != current.planned).any():
+        planned = plan(runner.limited_evals)
+        runner.final_evals = FinalEvals(planned, runner.n_iter) if planned.any() else None
+    begun = runner.final_evals is not None
+    open_final(runner)
+    return begun
 
 
-def rounds(runner: Runner, n_evals: IntArray) -> Rounds:
-    """Yield the points to evaluate next, with their runs, receive their values, and set the runner's results.
+def open_final(runner: Runner) -> None:
+    """Make the present round of the evaluations after the last generation, where there are some."""
+    if runner.final_evals is not None:
+        runner.final_evals.begin([candidates(runner, run) for run in range(len(runner.extra_evals))])
+        end_round(runner)
 
-    Runs without a feasible point, without a value, or without evaluations, stay as they are.
-    """
-    members = [candidates(runner, run) for run in range(len(runner.extra_evals))]
-    searches = {
-        run: halving(points, n)
-        for run, (points, n) in enumerate(zip(members, n_evals.tolist(), strict=True))
-        if len(points) and n
-    }
-    wanted = {run: next(search) for run, search in searches.items()}
-    found: dict[int, tuple[FloatArray, float]] = {}
-    while wanted:
-        values = yield np.concatenate(list(wanted.values())), np.repeat(list(wanted), list(map(len, wanted.values())))
-        parts = np.split(values, np.cumsum([len(points) for points in wanted.values()])[:-1])
-        for run, own in zip(list(wanted), parts, strict=True):
-            runner.extra_evals[run] += len(own)
-            try:
-                wanted[run] = searches[run].send(own)
-            except StopIteration as end:
-                found[run] = end.value
-                del wanted[run]
-    runner.final = final_values(runner, found)
+
+def note_final(runner: Runner, rows: IntArray, values: FloatArray) -> None:
+    """Keep values of some rows of the present round."""
+    final = runner.final_evals
+    assert final is not None
+    final.note(rows, values if runner.rules is None else values_of_codes(values))
+    np.add.at(runner.extra_evals, final.runs[rows], 1)
+
+
+def end_round(runner: Runner) -> None:
+    """Make the next round where the present one is complete, and after the last one set the runner's results."""
+    final = runner.final_evals
+    assert final is not None
+    final.end_round()
+    if final.found is not None:
+        runner.final, runner.final_evals = final_values(runner, final.found), None
 
 
 def candidates(runner: Runner, run: int) -> FloatArray:
@@ -94,47 +100,27 @@ def candidates(runner: Runner, run: int) -> FloatArray:
     return different
 
 
-def halving(points: FloatArray, n_evals: int) -> Search:
-    """Search the best of some points by successive halving, and estimate its value by other evaluations.
-
-    In each round the points that are left get the same number of evaluations, and the half with the better means stays
-    (Karnin, Koren and Somekh, 2013). This takes up to half of the evaluations, and the estimate the others. Where there
-    are too few for all points, the first ones take part.
-    """
-    budget = n_evals // 2
-    n = next(n for n in range(len(points), 0, -1) if n == 1 or n * n_rounds(n) <= budget)
-    points, sums, spent = points[:n], np.zeros(n), 0
-    for left in range(n_rounds(n), 0, -1):
-        each = (budget - spent) // (left * len(points))
-        sums += (yield np.repeat(points, each, axis=0)).reshape(-1, each).sum(axis=1)
-        spent += each * len(points)
-        better = np.argsort(np.where(np.isnan(sums), np.inf, sums), kind="stable")[: (len(points) + 1) // 2]
-        points, sums = points[better], sums[better]
-    values = yield np.repeat(points, n_evals - spent, axis=0)
-    numbers = values[values < np.inf]  # the others failed
-    return points[0], float(numbers.mean()) if len(numbers) else np.nan
-
-
-def n_rounds(n: int) -> int:
-    """Return how often n points are halved until one is left."""
-    return (n - 1).bit_length()
-
-
-def evaluate(runner: Runner, objective: Objective, points: FloatArray, runs: IntArray) -> FloatArray:
-    """Return the values of points of the box, infinite where one is not feasible.
+def evaluate_round(runner: Runner, objective: Objective, seconds_left: Callable[[], float]) -> None:
+    """Evaluate what the present round lacks, until no seconds are left, and make the next one.
 
     No more points are evaluated at a time than in a generation.
     """
-    batch, engine = runner.batch, runner.engine
-    at_a_time = batch.n_runs * batch.pop_max
-    values = np.empty(len(points))
+    batch, engine, final = runner.batch, runner.engine, runner.final_evals
+    assert final is not None
+    at_a_time, missing = batch.n_runs * batch.pop_max, final.missing
     with engine.device_context:
-        for begin in range(0, len(points), at_a_time):
-            X = engine.xp.asarray(points[begin : begin + at_a_time], dtype=batch.spec.dtype)
-            part = slice(begin, begin + at_a_time)
-            values[part] = to_numpy(objective.values(X))
-            record_others(runner, runs[part], points[part].astype(batch.spec.dtype), values[part], "final")
-    return values if runner.rules is None else values_of_codes(values)
+        for begin in range(0, len(missing), at_a_time):
+            rows = missing[begin : begin + at_a_time]
+            X = engine.xp.asarray(final.points[rows], dtype=batch.spec.dtype)
+            whole = not objective.by_rows  # one call, of which a generator would change a StopIteration
+            for part in [Part(np.arange(len(X)), objective.values(X))] if whole else objective.parts(X, seconds_left):
+                own, values = rows[part.rows], to_numpy(part.values).astype(np.float64)
+                with interrupts.deferred:
+                    note_final(runner, own, values)
+                    record_others(runner, final.runs[own], final.points[own].astype(batch.spec.dtype), values, "final")
+            if seconds_left() <= 0:
+                break
+    end_round(runner)
 
 
 def final_values(runner: Runner, found: dict[int, tuple[FloatArray, float]]) -> FinalValues:

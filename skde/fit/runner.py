@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from skde.engines import Batch, DeviceEngine, Engine, Runs
 from skde.engines.single_generations import StatusPoll
 from skde.fit.earlier_search import EarlierSearch
+from skde.fit.final_evals import FinalEvals
 from skde.fit.known_values import KnownValues
 from skde.fit.partial_generation import PartialGeneration
 from skde.fit.polished_points import PolishedPoints
@@ -78,8 +79,9 @@ class Runner:
         Every run's evaluations that belong to no generation.
     before : ndarray of shape (number of runs,)
         Every run's evaluations before the present limits (warm start).
-    rounds : generator or None
-        The evaluations after the last generation, which a user makes; `partial` then has the points of one round.
+    final_evals : FinalEvals or None
+        The evaluations after the last generation, where they are not complete; where a user makes them, `partial` has
+        the points of one round.
     known : KnownValues or None
         The values of a discrete space.
     remembers : bool
@@ -111,7 +113,7 @@ class Runner:
         self.partial: PartialGeneration | None = None
         self.kept: list[PartialGeneration] = []
         self.final: FinalValues | None = None
-        self.rounds: Generator[tuple[FloatArray, IntArray], FloatArray, None] | None = None
+        self.final_evals: FinalEvals | None = None
         self.recorder: Recorder | None = None
         self.known: KnownValues | None = None
         self.remembers = False
@@ -309,9 +311,9 @@ class Runner:
 
     def drop_trials(self) -> None:
         """Forget the trials of the next generation, which can be made again; their values are kept."""
-        if self.partial is not None and self.rounds is None and len(self.partial.told_rows):
+        if self.partial is not None and self.partial.runs is None and len(self.partial.told_rows):
             self.kept.append(self.partial)
-        self.has_trials, self.asked, self.partial, self.rounds = False, None, None, None
+        self.has_trials, self.asked, self.partial = False, None, None
 
     @property
     def begun(self) -> bool:
@@ -321,7 +323,7 @@ class Runner:
     @property
     def incomplete(self) -> list[PartialGeneration]:
         """The generations that have a part of their values."""
-        found = self.kept if self.partial is None or self.rounds is not None else [*self.kept, self.partial]
+        found = self.kept if self.partial is None or self.partial.runs is not None else [*self.kept, self.partial]
         return [one for one in found if one.generation > self.generation and one.evals.any()]
 
     def accept(self, trials: Array | None, f: Array) -> None:
@@ -369,6 +371,8 @@ class Runner:
             arrays |= self.known.state(spec.dtype)
         if self.extra_evals.any():
             arrays["extra_evals"] = self.extra_evals
+        if self.final_evals is not None:
+            arrays |= self.final_evals.state()
         if self.final is not None:
             arrays |= {
                 "final_chosen": self.final.chosen.astype(np.int64),
@@ -388,6 +392,7 @@ class Runner:
         self.timer.restore(float(header["seconds"]), arrays["marks"])
         if "extra_evals" in arrays:
             self.extra_evals = arrays["extra_evals"]
+        self.final_evals = FinalEvals.from_state(arrays)
         if "final_chosen" in arrays:
             chosen, points, fun = (arrays[name] for name in ("final_chosen", "final_points", "final_fun"))
             self.final = FinalValues(chosen == 1, points, fun)
@@ -402,13 +407,15 @@ class Runner:
     def results(self) -> list[RunResult]:
         """Return every run's result so far."""
         evals = int(self.extra_evals.sum()) + int(self.incomplete_evals.sum())
-        state = (self.generation, self.ending, self.seconds, self.final is None, evals)
+        state = (self.generation, self.ending, self.seconds, self.final is None, self.final_evals is None, evals)
         if self._results is None or self._results[0] != state:
             engine, batch, rules = self.engine, self.batch, self.rules
             found = self.earlier, self.polished, self.incomplete, self.known
             made = run_results(engine, batch, rules, self.timer, self.progress, self.ending, *found)
             if self.extra_evals.any():
                 made = with_final_values(made, engine, batch, rules, self.extra_evals, self.final, self.seconds)
+            if self.final_evals is not None and self.final_evals.n_iter.tolist() == self.n_iter.tolist():
+                made = [replace(result, final_evals_complete=False) for result in made]
             self._results = state, made
         return self._results[1]
 

@@ -165,18 +165,18 @@ class Minimizer(MinimizerParameters):
     random_state : int, RandomState, Generator or None, default None
         An int makes the result repeatable to the last bit: on any machine, with any number of threads, devices and
         workers, on the CPU and on the GPU, alone or in a batch, in one piece or resumed. Not so SciPy's local searches,
-        which may depend on the machine, nor a polish or final_evals that were interrupted: they begin again with the
-        evaluations that are left, the polish from the best point so far. None: NumPy's global state makes the seed, as
+        which may depend on the machine, nor a polish that was interrupted: it begins again from the best point so far,
+        with the evaluations that are left. None: NumPy's global state makes the seed, as
         in scikit-learn, and ``numpy.random.seed`` makes the result repeatable.
     warm_start : bool, default False
         Let a second fit continue from the population of the first, with new limits.
     final_evals : int, default 0
         Further evaluations of every run, >= 0, for a noisy Python function, after its last generation: up to half of
         them choose x_ among the members of the population, and fun_ is the mean of the others. They are part of
-        max_evals, if that is given, and of n_evals_; max_iter and max_time do not limit them. Without them, fun_ is the
-        value of one evaluation, the luckiest of all. Runs without a feasible point have none. A file or a pickle that
-        is made before they are complete has none of their values. After an interruption `resume` begins them again,
-        with those that max_evals leaves; where it leaves none, such as after a fit without them, there are none.
+        max_evals, if that is given, and of n_evals_, and keep a tenth of max_time; max_iter does not limit them.
+        Without them, fun_ is the value of one evaluation, the luckiest of all. Runs without a feasible point have none.
+        Where something cuts them short, their values are kept, also in files, and `resume` makes the others. After new
+        generations they begin again, with those that max_evals leaves.
     on_error : {"raise", "nan"}, default "raise"
         The consequence of an exception in an objective of one point. "raise": the fit ends with it,
         and `resume` continues. "nan": the value is NaN, which never wins, and the first exception becomes a
@@ -501,8 +501,9 @@ class Minimizer(MinimizerParameters):
         runner, plan, max_time = self._runner, self._plan, self._plan.limits.max_time
         if not (runner.done and plan.final_evals):
             runner.final = None
+        runner.final_evals = runner.final_evals if plan.final_evals else None
         with stop_request(self, runner) as stop:
-            search_time = search_seconds(plan.polish, max_time)
+            search_time = search_seconds(plan.polish is not False or plan.final_evals > 0, max_time)
             run_fit(runner, objective, execution, search_time, stop, self.verbose)
             while self._begin_next_search():
                 runner = self._runner
@@ -513,7 +514,7 @@ class Minimizer(MinimizerParameters):
                 most = self._polish_evals_left(runner.limited_evals - runner.polish_spent)
                 Polish(runner, objective, methods, most, max_time, stop, self.verbose).run()
         if plan.final_evals and runner.final is None:
-            reevaluate(runner, objective, self._final_evals_left(runner.limited_evals))
+            reevaluate(runner, objective, self._final_evals_left, max_time)
         if objective.rules is not None or not runner.batch.host("differed").any():  # else two finite values are known
             runner.warn_without_value()
 
@@ -629,7 +630,7 @@ class Minimizer(MinimizerParameters):
         if X is None and self._begin_next_search():
             return self.ask(n, return_ids=with_ids)
         if X is None and self.final_evals:
-            X, ids = ask_tell.ask_final(runner, self._final_evals_left(runner.limited_evals), n)
+            X, ids = ask_tell.ask_final(runner, self._final_evals_left, n)
         if X is None:
             raise RuntimeError(f"every run has ended: {self.message_}")
         if self._library is not None:
@@ -735,7 +736,7 @@ class Minimizer(MinimizerParameters):
         runner = self._begun_runner()
         if not ask_tell.poll_stopped(runner) or self._begin_next_search():
             return False
-        if self.final_evals and not ask_tell.final_done(runner, self._final_evals_left(runner.limited_evals)):
+        if self.final_evals and not ask_tell.final_done(runner, self._final_evals_left):
             return False
         runner.warn_without_value()
         return True

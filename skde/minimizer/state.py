@@ -17,6 +17,7 @@ from skde.engines.state_checks import check_batch
 from skde.engines.task import NUMBER, WORD
 from skde.fit.ask_tell import told_state
 from skde.fit.earlier_search import EarlierSearch, check_earlier
+from skde.fit.final_evals import FinalEvals
 from skde.fit.known_values import KnownValues
 from skde.fit.local_search import QUASI_NEWTON, SIMPLEX
 from skde.fit.plan import FitPlan, SavedPopulations, Search
@@ -206,6 +207,8 @@ def optional_layout(spec: Spec, arrays: dict[str, Any]) -> dict[str, Layout]:
     }
     parts = (("told_rows", told_layout(spec)), ("extra_evals", extra), ("final_chosen", final))
     found = {key: layout for name, part in parts if name in arrays for key, layout in part.items()}
+    if "final_planned" in arrays:
+        found |= FinalEvals.layout(n_runs)
     if "known_points" in arrays and spec.variables is not None:
         found |= KnownValues.layout(spec.variables, n_runs, spec.dtype)
     return found
