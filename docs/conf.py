@@ -31,7 +31,7 @@ extensions = [
     "extensions.figures",
 ]
 templates_path = ["templates"]
-exclude_patterns = ["texts", "templates", "inventories", "**/*.ipynb", "**/*.md5", "auto_examples/**/*.py"]
+exclude_patterns = ["templates", "inventories", "**/*.ipynb", "**/*.md5", "auto_examples/**/*.py"]
 nitpicky = True
 default_role = "literal"  # in docstrings; extensions.site makes links of public names
 toc_object_entries_show_parents = "hide"

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import gc
-import importlib.util
 import os
 import platform
 import sys
 from collections.abc import Generator, Iterator
-from types import ModuleType
 from typing import Any
 
 # Before OpenMP and BLAS are loaded, also in processes that tests start. Threads that wait must not take the processors
@@ -25,7 +23,6 @@ import pytest
 
 from skde.engines import find_gpus, graph_replay
 
-from .documents import DOCS
 from .signal_handlers import default_handlers
 
 os.environ.setdefault("MPLBACKEND", "Agg")
@@ -112,16 +109,3 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     config.hook.pytest_deselected(items=[item for item in items if left_out(item)])
     items[:] = [item for item in items if not left_out(item)]
-
-
-@pytest.fixture(scope="module")
-def render() -> Iterator[ModuleType]:
-    """Return docs/render.py as a module, with what it imports."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(DOCS)
-        spec = importlib.util.spec_from_file_location("render", DOCS / "render.py")
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        yield module

@@ -45,19 +45,13 @@ def source(name: str) -> list[str]:
     # A record grows: its cells, rows and earlier commands have their processors and commits.
     parts = [*record.get("sources", record.get("earlier", [])), record]
     parts += [row for key in ("rows", "figures") for row in record.get(key, ()) if "commit" in row]
-    processors = join(dict.fromkeys(part["cpu"] for part in [machine, *parts] if "cpu" in part))
+    processors = ", ".join(dict.fromkeys(part["cpu"] for part in [machine, *parts] if "cpu" in part))
     where = driver["gpu"] if driver else machine.get("gpu", f"{processors}, {machine.get('isa')}")
     commits = ", ".join(dict.fromkeys(str(part["commit"])[:10] for part in parts))
     after = f" after {record['before'][:10]}" if "before" in record else ""
     note = f"; {record['note']}" if "note" in record else ""
     made = f"{where}; {record['date'][:10]}, commit {commits}{after}, `{record['command']}`{note}"
     return [f"{made} ([{name}.json](../benchmarks/records/{name}.json)).", ""]
-
-
-def join(parts: Iterable[Any]) -> str:
-    """Return the parts of a list in a sentence."""
-    *first, last = map(str, parts)
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def link(algorithm: str) -> str:

@@ -1,103 +1,69 @@
-"""The section of the page on speed on populations, dimensions and runs, from benchmarks/records/scale-*.json."""
+"""Times by population, dimension and runs, from the records of `skde bench speed --scale`."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from statistics import median
 from typing import Any
 
-from figures.svg import draw_svg
 from skde.benchmark.scale_sizes import cell_of
 from skde.benchmark.scale_table import derived
 
-from .sources import RECORDS, noted
+from .records import read, source, table
+from .svg import draw_svg
 
-HEAD = """## Populations, dimensions and runs
-
-    skde bench speed --scale --device cuda --out benchmarks/records/scale-NAME.json
-
-measures every algorithm on Rastrigin's function with 10^2 to 10^6 individuals, 10 to 10^4 dimensions and 1 to 10^4
-runs, in both precisions. A figure is the time of a generation inside a fit that is warm, without the fit's fixed
-cost; the median of repeats in which all sizes take turns. A peer runs right after ours in the same process; a ratio
-is the median over the repeats, and bold where the peer is faster. With D=10^4, NP=1000 in float64 each individual has
-a block, and all blocks make their trials at one time and evaluate them at another, so that memory and arithmetic are
-used in turn.
-
-The limit is the time that memory needs for the bytes of a generation, at the rate of a copy measured in the same run.
-DE reads a target and three donors and writes a survivor: five vectors for each trial. PSO reads position, velocity and
-personal best, and writes the first two. Caches hold small populations, so their shares can be above 100 %.
-"""
 # Axis -> the size that it changes, and the name of the size.
 SIZES = {"population": ("pop_size", "NP"), "dimension": ("dim", "D"), "runs": ("n_runs", "runs")}
 PEER_LINES = {"evosax": "--^", "evox": "-.v", "pygmo": ":s", "fcmaes": ":x"}
 Rows = list[dict[str, Any]]
 
 
-def records() -> dict[str, dict[str, Any]]:
-    """Return the records by the names of their files."""
-    return {path.stem: json.loads(path.read_text()) for path in sorted(RECORDS.glob("scale-*.json"))}
+def tables(name: str) -> list[str]:
+    """Return the tables of a record: times and ratios by axis and precision, memory, and what was left out."""
+    record = read(name)
+    return [*tables_of(record), f"Copies: {rate(record):.4g} GB/s. {source(name)[0]}", ""]
 
 
-def section() -> list[str]:
-    """Return the lines of the section."""
-    lines = [HEAD]
-    for name, record in records().items():
-        lines += part(record, name)
-    return lines
+def rate(record: dict[str, Any]) -> float:
+    """Return the rate of copies in GB/s."""
+    return median(record["memory"]["copy_bytes_per_second"]) / 1e9
 
 
-def part(record: dict[str, Any], name: str) -> list[str]:
-    """Return the lines on one record."""
-    driver, machine = record["driver"], record["machine"]
-    where = f"{driver['gpu']}, CUDA {driver['runtime'] // 1000}" if driver else f"{machine['cpu']}, one thread"
-    link = f"[{name}.json](../benchmarks/records/{name}.json)"
-    source = f"{record['date'][:10]}, commit {record['commit'][:10]}, `{record['command']}` ({link})"
-    rate = median(record["memory"]["copy_bytes_per_second"]) / 1e9
-    dtypes, axes = " and ".join(record["settings"]["dtypes"]), dict.fromkeys(row["axis"] for row in record["figures"])
-    lines = [
-        f"### {where}, {dtypes}: {' and '.join(axes)}",
-        "",
-        f"{source}; copies: {rate:.4g} GB/s{noted(record)}.",
-        "",
-        f"![Time of an evaluation]({name}.svg)",
-        "",
-    ]
-    for axis in axes:
+def tables_of(record: dict[str, Any]) -> list[str]:
+    """Return the tables."""
+    lines = []
+    for axis in dict.fromkeys(row["axis"] for row in record["figures"]):
         for dtype in record["settings"]["dtypes"]:
             rows = [row for row in record["figures"] if (row["axis"], row["dtype"]) == (axis, dtype)]
-            lines += times(record, rows, axis, dtype) + ratios(record, rows)
+            lines += [f"{axis.capitalize()}, {dtype}: nanoseconds an evaluation (share of the limit)", ""]
+            lines += times(record, rows) + ratios(record, rows)
     return lines + memory(record) + left_out(record)
 
 
-def times(record: dict[str, Any], rows: Rows, axis: str, dtype: str) -> list[str]:
+def times(record: dict[str, Any], rows: Rows) -> list[str]:
     """Return the table of nanoseconds an evaluation, with the share of the memory's limit."""
-    sizes = list(dict.fromkeys(size_name(row) for row in rows))
-    found = {(row["algorithm"], size_name(row)): derived(row, record) for row in rows}
-    lines = [f"{axis.capitalize()}, {dtype}: nanoseconds an evaluation (share of the limit)", ""]
-    lines += [f"| algorithm | {' | '.join(sizes)} |", "|---" * (len(sizes) + 1) + "|"]
-    for algorithm in dict.fromkeys(row["algorithm"] for row in rows):
-        figures = [found.get((algorithm, size)) for size in sizes]
-        columns = [f"{f['ns_per_evaluation']:.4g} ({f['share']:.0%})" if f else "" for f in figures]
-        lines.append(f"| {algorithm} | {' | '.join(columns)} |")
-    return [*lines, ""]
+    found: dict[str, dict[str, str]] = {}
+    for row in rows:
+        figures = derived(row, record)
+        text = f"{figures['ns_per_evaluation']:.4g} ({figures['share']:.0%})"
+        found.setdefault(row["algorithm"], {})[size_name(row)] = text
+    sizes = list(dict.fromkeys(map(size_name, rows)))
+    return table(["algorithm", *sizes], ([name, *(own.get(size, "") for size in sizes)] for name, own in found.items()))
 
 
 def ratios(record: dict[str, Any], rows: Rows) -> list[str]:
     """Return the table of the peers' times as multiples of ours."""
     rows = [row for row in rows if row["peers"]]
     peers = list(dict.fromkeys(name for row in rows for name in row["peers"]))
-    if not peers:
-        return []
-    lines = ["Peers, times our time:", "", f"| setting | {' | '.join(peers)} |", "|---" * (len(peers) + 1) + "|"]
+    cells = []
     for row in rows:
         found = derived(row, record)["ratios"]
-        columns = [marked(found[name]) if name in found else "" for name in peers]
-        lines.append(f"| {row['algorithm']}, {size_name(row)} | {' | '.join(columns)} |")
-    return [*lines, ""]
+        setting = f"{row['algorithm']}, {size_name(row)}"
+        cells.append([setting, *(mark(found[name]) if name in found else "" for name in peers)])
+    return ["Peers, times our time:", "", *table(["setting", *peers], cells)] if peers else []
 
 
-def marked(ratio: float) -> str:
+def mark(ratio: float) -> str:
     """Return a ratio, bold where the peer is faster."""
     return f"{ratio:.3g}" if ratio >= 1 else f"**{ratio:.3g}**"
 
@@ -110,14 +76,10 @@ def memory(record: dict[str, Any]) -> list[str]:
         return []
     available = record["memory"]["available"]
     room = "" if available is None else f" into the {available / 2**30:.4g} GiB that were free"
-    lines = [
-        f"Memory of an individual at D={rows[0]['dim']}, and the largest population that fits{room}, up to the most"
-    ]
-    lines += ["that the algorithm takes:", ""]
-    lines += ["| algorithm | precision | bytes | largest population |", "|---|---|---|---|"]
-    for (algorithm, dtype), row in last.items():
-        lines.append(f"| {algorithm} | {dtype} | {row['bytes']:.4g} | {row['largest'] or 'unknown'} |")
-    return [*lines, ""]
+    about = f"Memory of an individual at D={rows[0]['dim']}, and the largest population that fits{room}, up to the most"
+    cells = ((*key, f"{row['bytes']:.4g}", row["largest"] or "unknown") for key, row in last.items())
+    heads = ["algorithm", "precision", "bytes", "largest population"]
+    return [f"{about} that the algorithm takes:", "", *table(heads, cells)]
 
 
 def left_out(record: dict[str, Any]) -> list[str]:
@@ -133,8 +95,13 @@ def size_name(row: dict[str, Any]) -> str:
     return f"D={row['dim']}, NP={row['pop_size']}" + (f", {row['n_runs']} runs" if row["axis"] == "runs" else "")
 
 
-def plot(record: dict[str, Any]) -> bytes:
+def plot(name: str) -> bytes:
     """Return an SVG: nanoseconds an evaluation against each size, with peers (broken) and the limit of DE (grey)."""
+    return plot_of(read(name))
+
+
+def plot_of(record: dict[str, Any]) -> bytes:
+    """Return the plot of a record."""
     import matplotlib
 
     figures = record["figures"]

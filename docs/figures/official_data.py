@@ -11,6 +11,8 @@ from skde.benchmark.records import Record
 from skde.benchmark.tables import MARKS
 from skde.benchmark.verdicts import AGREES, AS_GOOD, DIFFERS
 
+from .records import table
+
 GENERATED, OFFICIAL = "generated", "official"
 GOOD = (AS_GOOD, AGREES)
 
@@ -66,13 +68,10 @@ def agreement(comparison: Comparison, official: Comparison, title: str) -> list[
         return []
     heads = list(dict.fromkeys(line.column for line in judged))
 
-    def row(name: str, agrees: Sequence[str]) -> str:
-        return f"| {name} | {' | '.join(str(agrees.count(head)) for head in heads)} | {len(agrees)} of {len(judged)} |"
-
     own = [line.column for line in judged if line.verdict == AGREES]
-    with_official = [line.column for line in judged if verdicts[line.row, line.column] == AGREES]
-    return [
-        *("Ranks that agree with the paper's:", ""),
-        *(f"| data | {' | '.join(heads)} | together |", "|---" * (len(heads) + 2) + "|"),
-        *(row(GENERATED, own), row(f"[{OFFICIAL}](#{title})", with_official), ""),
-    ]
+    theirs = [line.column for line in judged if verdicts[line.row, line.column] == AGREES]
+    rows = (
+        (data, *(agrees.count(head) for head in heads), f"{len(agrees)} of {len(judged)}")
+        for data, agrees in ((GENERATED, own), (f"[{OFFICIAL}](#{title})", theirs))
+    )
+    return ["Ranks that agree with the paper's:", "", *table(["data", *heads, "together"], rows)]

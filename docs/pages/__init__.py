@@ -1,1 +1,0 @@
-"""The pages that docs/render.py writes."""
