@@ -14,7 +14,22 @@
 
 namespace SKDE_NAMESPACE {
 
-struct Gade : BaseAlgorithm {
+// Sums over the trials that improved: of their weights, and weighted of their F, the squares of F, and CR.
+template <class real> struct GadeTrials {
+  enum : int { WEIGHT, F_SUM, FF_SUM, CR_SUM, SUMS };
+  const real *F, *CR, *gain;
+
+  struct Trial {
+    real F, CR, gain;
+  };
+  SKDE_FN Trial at(int k) const { return {F[k], CR[k], gain[k]}; }
+  SKDE_FN void terms(const Trial& trial, real w, real* t) const {
+    t[WEIGHT] = w, t[CR_SUM] = w * trial.CR;
+    lehmer_terms(w, trial.F, t + F_SUM);
+  }
+};
+
+struct Gade : SummingAlgorithm<Gade, GadeTrials> {
   SKDE_PARAMETERS(pop_size, repair, p_best, pbest_rate, learning_period, F_least, F_start, CR_start, opposition);
   // Of a trial: its F and CR, and its improvement (0: none).
   SKDE_ARRAYS(F, CR, gain);
@@ -94,10 +109,8 @@ struct Gade : BaseAlgorithm {
     if (team.lane == 0) run.array(Arrays::gain, g)[i] = improvement(f_trial, parent.f);
   }
 
-  template <class R> SKDE_FN static int stages(const R&, i64) { return 1; }
-
   template <class Team, class R, class P>
-  SKDE_FN static void adapt(Team& team, const R& run, i64 g, const P&, bool learns) {
+  SKDE_FN static void adapt(Team& team, const R& run, i64 g, const P& prefetch, bool learns) {
     const auto& s = run.settings;
     double* const now = run.memory(g);
     if (g == 0) {
@@ -106,48 +119,20 @@ struct Gade : BaseAlgorithm {
     }
     const double* const before = run.memory(g - 1);
     if (!learns) return team.each(NUMBERS, [&](int k) { now[k] = before[k]; });
-    const auto* const partials = run.scratch(Scratch::partials);
-    const auto sums = divided_sums<SUMS, WEIGHT>(team, run, partials, terms_of(run, g));
+    const auto sums = sum_trials(team, run, g, prefetch);
     if (team.lane == 0) learn(s.learning_period, before, sums, now);
   }
-
-  // Sums over the trials that improved: of their weights, and weighted of their F, the squares of F, and CR.
-  enum : int { WEIGHT, F_SUM, FF_SUM, CR_SUM, SUMS };
-
-  static constexpr bool DIVIDES = MANY_TEAMS, ALONG_SORTING = true;
-  static constexpr int LARGE_STAGES = SUM_STAGES + 1, DIVIDED_SUMS = SUMS;
-  template <class R, class Share> SKDE_FN static int large_stages(const R&, const Share&, i64) { return LARGE_STAGES; }
-  template <class Team, class R, class Share>
-  SKDE_OUTLINE static void end_large_generation(Team& team, const R& run, const Share& share, i64 g, int stage) {
-    auto* const partials = run.scratch(Scratch::partials);
-    if (stage < SUM_STAGES) divide_sums<SUMS>(team, run, share, partials, terms_of(run, g), stage);
-    if (stage == SUM_STAGES && share.adapts(run.pop)) adapt(team, run, g, 0, true);
+  template <class R, class P> SKDE_FN static GadeTrials<typename R::real> trials_of(const R& run, i64 g, const P&) {
+    return {run.array(Arrays::F, g), run.array(Arrays::CR, g), run.array(Arrays::gain, g)};
   }
 
  private:
-  template <class R> SKDE_FN static auto terms_of(const R& run, i64 g) {
-    using real = typename R::real;
-    struct Trial {
-      real F, CR, gain;
-    };
-    const real *const F = run.array(Arrays::F, g), *const CR = run.array(Arrays::CR, g);
-    const real* const gain = run.array(Arrays::gain, g);
-    return [F, CR, gain](real scale, auto sum) {
-      return sum([=](int k) { return Trial{F[k], CR[k], gain[k]}; },
-                 [=](const Trial& trial, bool counts, real* t) {
-                   const real w = counts ? scale * trial.gain : real(0);
-                   t[WEIGHT] = w, t[CR_SUM] = w * trial.CR;
-                   lehmer_terms(w, trial.F, t + F_SUM);
-                 });
-    };
-  }
-
   //   F_m = mean of (sum of w F^2) / (sum of w F), CR_m = mean of sum of w CR, over the generations with an improvement
-  template <class real>
-  SKDE_FN static void learn(int period, const double* before, const Several<real, SUMS>& sums, double* now) {
-    const bool improves = sums.of[WEIGHT] > 0;
-    const double mean_F = improves ? double(sums.of[FF_SUM]) / double(sums.of[F_SUM]) : 0.0;
-    const double mean_CR = improves ? double(sums.of[CR_SUM]) / double(sums.of[WEIGHT]) : 0.0;
+  template <class Sums> SKDE_FN static void learn(int period, const double* before, const Sums& sums, double* now) {
+    using Of = GadeTrials<double>;
+    const bool improves = sums.of[Of::WEIGHT] > 0;
+    const double mean_F = improves ? double(sums.of[Of::FF_SUM]) / double(sums.of[Of::F_SUM]) : 0.0;
+    const double mean_CR = improves ? double(sums.of[Of::CR_SUM]) / double(sums.of[Of::WEIGHT]) : 0.0;
     const double generations = before[GENERATIONS] + 1, means = before[MEANS] + improves;
     const double F = before[F_MEANS] + mean_F, CR = before[CR_MEANS] + mean_CR;
 

@@ -79,6 +79,24 @@ template <class real> SKDE_FN double lehmer_mean(const real* sums) {
   return sum > 0 ? squares / sum : 1.0;
 }
 
+// The sums over the successful trials, weighted by their gains: of the shares c of crossed components, and of the Rules.
+template <class Rules, class real> struct CrossedTrials {
+  enum : int { WEIGHT, CR_SUM, CRCR_SUM, OTHERS, SUMS = OTHERS + Rules::SUMS };
+  const real *gain, *crossed;
+  typename Rules::template Trials<real> others;
+
+  struct Trial {
+    real gain, crossed;
+    typename Rules::template Trial<real> other;
+  };
+  SKDE_FN Trial at(int k) const { return {gain[k], crossed[k], others.at(k)}; }
+  SKDE_FN void terms(const Trial& trial, real w, real* t) const {
+    t[WEIGHT] = w;
+    lehmer_terms(w, trial.crossed, t + CR_SUM);
+    Rules::terms(trial.other, w, t + OTHERS);
+  }
+};
+
 template <class Rules> struct SuccessRate : BaseAlgorithm {
   using Parameters = typename Rules::Parameters;
   // Of the front: its values. Of a trial: its value, the share of components that it crossed, its gain, its slot in the
@@ -205,10 +223,15 @@ template <class Rules> struct SuccessRate : BaseAlgorithm {
     auto* const partials = run.scratch(Scratch::partials);
     const int summing = later + SUM_STAGES - Populations::PLACES;  // along with the last stages of sorting
     if (g > 0 && summing >= 0 && summing < SUM_STAGES)
-      divide_sums<SUMS>(team, run, share, partials, terms_of(run, g), summing);
+      divide_sums(team, run, share, partials, trials_of(run, g), summing);
     if (!share.adapts(run.pop) || (g > 0 ? later != Populations::LEARN : stage > 0)) return;
     if (g > 0) Populations::find_and_record(team, run, g);
     adapt(team, run, g, 0, true);
+  }
+
+  template <class R> SKDE_FN static CrossedTrials<Rules, typename R::real> trials_of(const R& run, i64 g) {
+    using Others = typename Rules::template Trials<typename R::real>;
+    return {run.array(Arrays::gain, g), run.array(Arrays::crossed, g), Others(run, g)};
   }
 
   static constexpr int ADAPTATION = 1;  // after the successes have been found
@@ -223,15 +246,16 @@ template <class Rules> struct SuccessRate : BaseAlgorithm {
       return Rules::start(run, rest(run, 0));
     }
     const int successes = int(now[SUCCESSES]);
-    const auto sums = divided_sums<SUMS, WEIGHT>(team, run, run.scratch(Scratch::partials), terms_of(run, g));
+    using Sums = CrossedTrials<Rules, double>;
+    const auto sums = add_sums(team, run, run.scratch(Scratch::partials), trials_of(run, g));
     if (team.lane != 0) return;
     const double* const before = M_CR(run, g - 1);
     const int entry = int(numbers(run, g - 1)[NEXT_ENTRY]);
     for (int k = 0; k < H; ++k) M[k] = before[k];
-    if (successes > 0) M[entry] = 0.5 * (before[entry] + lehmer_mean(sums.of + CR_SUM));
+    if (successes > 0) M[entry] = 0.5 * (before[entry] + lehmer_mean(sums.of + Sums::CR_SUM));
     now[NEXT_ENTRY] = successes > 0 ? (entry + 1) % H : entry;
     store_rate(now, double(successes) / run.pop);
-    Rules::learn(run, g, successes > 0 ? entry : -1, sums.of[WEIGHT], sums.of + OTHERS);
+    Rules::learn(run, g, successes > 0 ? entry : -1, sums.of[Sums::WEIGHT], sums.of + Sums::OTHERS);
   }
 
   template <class Team, class R> SKDE_FN static void restore(Team& team, const R& run, i64 g, int i, bool all_values) {
@@ -242,27 +266,6 @@ template <class Rules> struct SuccessRate : BaseAlgorithm {
   // The success rate s, and what follows from it, once for all trials of the next generation.
   SKDE_FN static void store_rate(double* now, double s) {
     now[SUCCESS_RATE] = s, now[MEAN_F] = 0.4 + 0.25 * tanh(5 * s), now[DECAY] = exp(-7 * s);
-  }
-
-  // Sums over the successful trials, weighted by their gains: of the shares c of crossed components, and of the Rules.
-  enum : int { WEIGHT, CR_SUM, CRCR_SUM, OTHERS };
-  static constexpr int SUMS = OTHERS + Rules::SUMS;
-  template <class R> SKDE_FN static auto terms_of(const R& run, i64 g) {
-    using real = typename R::real;
-    const real *const gain = run.array(Arrays::gain, g), *const CR = run.array(Arrays::crossed, g);
-    const typename Rules::template Trials<real> others(run, g);
-    struct Trial {
-      real gain, CR;
-      typename Rules::template Trial<real> other;
-    };
-    return [gain, CR, others](real scale, auto sum) {
-      return sum([=](int k) { return Trial{gain[k], CR[k], others.at(k)}; },
-                 [=](const Trial& trial, bool counts, real* t) {
-                   t[WEIGHT] = counts ? scale * trial.gain : real(0);
-                   lehmer_terms(t[WEIGHT], trial.CR, t + CR_SUM);
-                   Rules::terms(trial.other, t[WEIGHT], t + OTHERS);
-                 });
-    };
   }
 
   // The step of L-SRTDE.

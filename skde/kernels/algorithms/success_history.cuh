@@ -1,8 +1,14 @@
 // Differential evolution that adapts F and CR to its successes: JADE (Zhang, Sanderson 2009), SHADE and L-SHADE
 // (Tanabe, Fukunaga 2013, 2014) and jSO (Brest, Maucec, Boskovic 2017) are settings of this.
 //
-//   mutation   v = x_i + F_w (x_pbest - x_i) + F (x_r1 - x_r2), r2 from the population and the archive (archive.cuh)
-//   control    F ~ Cauchy(M_F[r], 0.1), CR ~ N(M_CR[r], 0.1), r a random entry of the memory (success_memory.cuh)
+// (JADE: n) is equation n of JADE's paper, (L-SHADE: n) one of L-SHADE's.
+//
+//   mutation   v = x_i + F_w (x_pbest - x_i) + F (x_r1 - x_r2), r2 from the population and the archive        (JADE: 7)
+//   control    CR ~ N(M_CR, 0.1), F ~ Cauchy(M_F, 0.1); M_CR and M_F are a random entry r of the memory   (JADE: 8, 10)
+//   archive    of parents that were worse than their trials (archive.cuh)
+//   memory     M_CR and M_F move to the means of the CR and F that succeeded (success_memory.cuh)     (JADE: 9, 11, 12)
+//   population falls linearly from N_init to N_min (PopulationReduction)                                   (L-SHADE: 10)
+//   jSO        F_w is 0.7 F, 0.8 F and 1.2 F as the search goes on, and F and CR have limits (HistoryRules)
 //
 // Trials are numbered by the rank of their parents: trial i competes with the i-th best of the last generation, so a
 // population shrinks by leaving out its worst.
@@ -11,10 +17,9 @@
 #pragma once
 #include "algorithms/archive.cuh"
 #include "algorithms/success_memory.cuh"
-#include "core/run.cuh"
+#include "core/trial_draws.cuh"
 #include "core/variation.cuh"
 #include "random/distributions.cuh"
-#include "random/draws.cuh"
 
 // A launch of runs with the same rules may have these as constants (-DSKDE_STAGED=...). Then the others are not
 // compiled.
@@ -41,21 +46,22 @@ struct HistoryLayout : TrialLayout {
   }
   SKDE_APART static double retry(u64 seed, i64 g, int i, u32 k) { return cauchy(retry_word(seed, g, i, k)); }
 
-  // F around a mean: from the Cauchy distribution, drawn again while it is not positive, and cut at 1.
+  // F around a mean: from the Cauchy distribution, drawn again while it is not positive, and cut at 1       (JADE: 10)
   template <class R>
   SKDE_FN static double scale_factor(const R& run, i64 g, int i, double mean, double scale,
                                      const IndividualDraws<HistoryLayout>& draws) {
     const auto around = [&](double cauchy) { return mean + scale * cauchy; };
     return min_of(draws.first_accepted(CAUCHY, run.seed, g, i, around, [](double F) { return F <= 0; }), 1.0);
   }
-  // CR around a mean, cut to [0, 1]; 0 where the mean is TERMINAL.
+  // CR around a mean, cut to [0, 1]; 0 where the mean is TERMINAL                                            (JADE: 8)
   SKDE_FN static double crossover_rate(double mean, double scale, const IndividualDraws<HistoryLayout>& draws) {
     const double CR = mean == TERMINAL ? 0 : mean + scale * draws.number[NORMAL];
     return max_of(min_of(CR, 1.0), 0.0);
   }
 };
 
-template <class Rules> struct SuccessHistoryDE : BaseAlgorithm {
+template <class Rules>
+struct SuccessHistoryDE : SummingAlgorithm<SuccessHistoryDE<Rules>, SuccessfulTrials, TAKING_STAGES> {
   using Parameters = typename Rules::Parameters;
   // Of a trial: its F and CR, its improvement (0: none), and the row that its parent takes in a full archive, negative
   // where it did not improve.
@@ -70,6 +76,7 @@ template <class Rules> struct SuccessHistoryDE : BaseAlgorithm {
   using Means = SuccessMemory<SuccessHistoryDE>;
   using Archive = ParentArchive<SuccessHistoryDE>;
   using Layout = HistoryLayout;
+  template <class Team> using Draws = TrialDraws<SuccessHistoryDE, Team, 7>;
 
   struct Settings : Rules::Settings {
     const Repair repair;
@@ -86,64 +93,73 @@ template <class Rules> struct SuccessHistoryDE : BaseAlgorithm {
           CR_start(p[Parameters::CR_start]) {}
   };
 
-  template <class Team> struct Draws {
-    IndividualDraws<Layout> individual;
-    ComponentWords<Team, Stream> words;
+  // -- state ---------------------------------------------------------------------------------------------------------
 
-    template <class R>
-    SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
-        : individual(team, run.seed, g, i), words(team, run.stream(g, i, CROSSOVER), run.dim) {
-      individual.template fetch_early<7>(team, run, g, [&](int k, auto words, auto) {
-        const Words4 indices = words(Layout::INDEX);
-        const int rows = Archive::usable(run, Archive::archived(run, g - 1));
-        const int r1 = other_than(k, below(indices.w[1], run.pop - 1)),
-                  r2 = Archive::r2(run, rows, indices.w[2], k, r1);
-        const auto ranked = [&](int rank) { return point(run, g - 1, int(run.order(g - 1)[rank])); };
-        team.fetch(run.dim, ranked(k)), team.fetch(run.dim, ranked(Rules::p_best(run, k, indices, run.progress)));
-        team.fetch(run.dim, ranked(r1));
-        team.fetch(run.dim, r2 < run.pop ? ranked(r2) : run.archive(r2 - run.pop));
-      });
-    }
-  };
-
-  template <class R> SKDE_FN static int parent(const R& run, i64 g, int i) { return int(run.order(g - 1)[i]); }
-  // The points and the values of the population.
+  // The points and the values of the population, and the row of the individual of rank i.
   template <class R> SKDE_FN static typename R::real* point(const R& run, i64 g, int i) {
     return Rules::point(run, g, i);
   }
   template <class R> SKDE_FN static typename R::real* values(const R& run, i64 g) { return Rules::values(run, g); }
+  template <class R> SKDE_FN static int parent(const R& run, i64 g, int i) { return int(run.order(g - 1)[i]); }
 
   template <class Team, class R>
-  SKDE_FN static void propose(Team& team, const R& run, i64 g, int i, const Draws<Team>& draws, const Context&,
-                              typename R::real* out) {
-    using real = typename R::real;
-    const auto& s = run.settings;
-    const double progress = run.progress;
-    const Words4 &control = draws.individual.block[Layout::CONTROLS], &indices = draws.individual.block[Layout::INDEX];
-    // All loads come before the first use, so that they overlap.
-    const int entry = below(control.w[0], s.H), pbest = Rules::p_best(run, i, indices, progress);
-    const int r1 = other_than(i, below(indices.w[1], run.pop - 1));
-    const double archived = Archive::archived(run, g - 1);
-    const double mean_F = Means::M_F(run)[entry], mean_CR = Means::M_CR(run)[entry];
-    const i64* const order = run.order(g - 1);
-    const int row = int(order[i]), row_pbest = int(order[pbest]), row_1 = int(order[r1]);
-    const real* const x_r2 = Archive::x_r2(team, run, g, archived, indices.w[2], i, r1);
-    const auto x = team.row(run.dim, point(run, g - 1, row)), x_pbest = team.row(run.dim, point(run, g - 1, row_pbest));
-    const auto x1 = team.row(run.dim, point(run, g - 1, row_1)), x2 = team.row(run.dim, x_r2);
+  SKDE_FN static void initialize(Team& team, const R& run, int i, const typename R::real*) {
+    if (team.lane == 0) run.array(Arrays::gain, 0)[i] = 0, Archive::leave_out(run, 0, i);
+  }
 
-    const double F = Rules::scale_factor(run, g, i, entry, mean_F, progress, draws.individual);
-    const double CR = Rules::crossover_rate(run, entry, mean_CR, progress, draws.individual);
+  // -- trials --------------------------------------------------------------------------------------------------------
+
+  // v = x_i + F_w (x_pbest - x_i) + F (x_r1 - x_r2), crossed with x_i                                        (JADE: 7)
+  template <class Team, class R>
+  SKDE_FN static void propose(Team& team, const R& run, i64 g, int i, const Draws<Team>& draws,
+                              const BaseAlgorithm::Context&, typename R::real* out) {
+    using real = typename R::real;
+    const Words4& control = draws.individual.block[Layout::CONTROLS];
+    const double progress = run.progress;
+    const int r = below(control.w[0], run.settings.H), j_rand = below(control.w[2], run.dim);
+    const double M_F = Means::M_F(run)[r], M_CR = Means::M_CR(run)[r];
+    const Members<Team> x = load_members(team, run, g, i, draws.individual.block[Layout::INDEX]);
+
+    const double F = Rules::scale_factor(run, g, i, r, M_F, progress, draws.individual);
+    const double CR = Rules::crossover_rate(run, r, M_CR, progress, draws.individual);
     const real F_w = real(Rules::weight(run, progress) * F), F_r = real(F);
     const Binomial binomial(CR);
-    const int j_rand = below(control.w[2], run.dim);
-    fill_inside(team, run, g, i, x.from, out, [&](int j, int k) {
-      const real old = x.at(j, k), v = old + F_w * (x_pbest.at(j, k) - old) + F_r * (x1.at(j, k) - x2.at(j, k));
-      return binomial.takes(draws.words.at(j, k)) | (j == j_rand) ? v : old;
+    fill_inside(team, run, g, i, x.i.from, out, [&](int j, int k) {
+      const real x_i = x.i.at(j, k);
+      const real v = x_i + F_w * (x.pbest.at(j, k) - x_i) + F_r * (x.r1.at(j, k) - x.r2.at(j, k));
+      return binomial.takes(draws.words.at(j, k)) | (j == j_rand) ? v : x_i;
     });
     if (team.lane != 0) return;
     run.array(Arrays::F, g)[i] = real(F), run.array(Arrays::CR, g)[i] = real(CR);
-    const real u = unit<real>(draws.individual.block[Layout::SECOND_INDEX].w[0]);
-    run.array(Arrays::slot, g)[i] = real(Archive::row_in(Archive::capacity(run), u));
+    Archive::draw_row(run, g, i, draws.individual.block[Layout::SECOND_INDEX]);
+  }
+
+  // The vectors of a trial. All are loaded before the first is used, so that loads overlap.
+  template <class Team> struct Members {
+    typename Team::Row i, pbest, r1, r2;
+  };
+  template <class Team, class R>
+  SKDE_FN static Members<Team> load_members(Team& team, const R& run, i64 g, int i, const Words4& indices) {
+    const int pbest = Rules::p_best(run, i, indices, run.progress), r1 = rank_of_r1(run, i, indices);
+    const double archived = Archive::archived(run, g - 1);
+    const int row = parent(run, g, i), row_pbest = parent(run, g, pbest), row_r1 = parent(run, g, r1);
+    const auto* const x_r2 = Archive::x_r2(team, run, g, archived, indices.w[2], i, r1);
+    const auto of_row = [&](int row) { return team.row(run.dim, point(run, g - 1, row)); };
+    return {of_row(row), of_row(row_pbest), of_row(row_r1), team.row(run.dim, x_r2)};
+  }
+  template <class R> SKDE_FN static int rank_of_r1(const R& run, int i, const Words4& indices) {
+    return other_than(i, below(indices.w[1], run.pop - 1));
+  }
+
+  // The rows that trial i reads, for those who load them early.
+  template <class R, class Words, class Number, class Read>
+  SKDE_FN static void each_row(const R& run, i64 g, int i, Words words, Number, Read read) {
+    const Words4 indices = words(Layout::INDEX);
+    const int rows = Archive::usable(run, Archive::archived(run, g - 1)), r1 = rank_of_r1(run, i, indices),
+              r2 = Archive::r2(run, rows, indices.w[2], i, r1);
+    const auto ranked = [&](int rank) { return point(run, g - 1, parent(run, g, rank)); };
+    read(ranked(i)), read(ranked(Rules::p_best(run, i, indices, run.progress))), read(ranked(r1));
+    read(r2 < run.pop ? ranked(r2) : run.archive(r2 - run.pop));
   }
 
   template <class Team, class R>
@@ -157,55 +173,30 @@ template <class Rules> struct SuccessHistoryDE : BaseAlgorithm {
   SKDE_FN static void record(const Team& team, const R& run, i64 g, int i, typename R::real gain) {
     if (team.lane != 0) return;
     run.array(Arrays::gain, g)[i] = gain;
-    if (!(gain > 0)) run.array(Arrays::slot, g)[i] = -1;
+    if (!(gain > 0)) Archive::leave_out(run, g, i);
   }
 
-  template <class Team, class R>
-  SKDE_FN static void initialize(Team& team, const R& run, int i, const typename R::real*) {
-    if (team.lane == 0) run.array(Arrays::gain, 0)[i] = 0, run.array(Arrays::slot, 0)[i] = -1;
-  }
+  // -- the work between generations: archive and memory --------------------------------------------------------------
 
-  template <class R> SKDE_FN static int stages(const R&, i64) { return 1; }
-
-  // The number of rows in the archive, the parent, the entry of the memory that moves (where the team adapts), and
-  // addresses.
-  template <class Team> struct Prefetch {
-    double archived = 0, entry = 0, mean_F = 0, mean_CR = 0;
-    typename Team::Row parent{};
-    const typename Team::real *f, *slot, *gain, *F, *CR;
-
-    template <class R> SKDE_FN Prefetch(Team& team, const R& run, i64 g, int i, bool adapts) {
-      const auto trials = [&](int name) { return opaque(run.array(name, g)); };
-      f = opaque(values(run, g)), slot = trials(Arrays::slot);
-      gain = trials(Arrays::gain), F = trials(Arrays::F), CR = trials(Arrays::CR);
-      if (g == 0) return;
-      const double* const before = run.memory(g - 1);
-      archived = before[ARCHIVED];
-      if (i < run.pop) parent = team.row(run.dim, point(run, g - 1, SuccessHistoryDE::parent(run, g, i)));
-      if (!adapts) return;
-      entry = before[NEXT_ENTRY];
-      mean_F = Means::M_F(run)[int(entry)], mean_CR = Means::M_CR(run)[int(entry)];
-    }
+  template <class Team> struct Prefetch : Archive::template Prefetch<Team>, Means::template Prefetch<Team> {
+    template <class R>
+    SKDE_FN Prefetch(Team& team, const R& run, i64 g, int i, bool adapts)
+        : Archive::template Prefetch<Team>(team, run, g, i), Means::template Prefetch<Team>(team, run, g, adapts) {}
   };
 
   template <class Team, class R>
   SKDE_FN static void end_generation(Team& team, const R& run, i64 g, int i, int, const Prefetch<Team>& prefetch) {
     Archive::rank_and_archive(team, run, g, i, prefetch);
   }
-
-  static constexpr bool DIVIDES = true, ALONG_SORTING = true;
-  static constexpr int DIVIDED_SUMS = Means::SUMS;
-  // On a GPU, those of the sums and one that adapts.
-  static constexpr int LARGE_STAGES = MANY_TEAMS ? SUM_STAGES + 1 : Archive::LARGE_STAGES;
-  template <class R, class Share> SKDE_FN static int large_stages(const R&, const Share&, i64) { return LARGE_STAGES; }
   template <class Team, class R, class Share>
-  SKDE_OUTLINE static void end_large_generation(Team& team, const R& run, const Share& share, i64 g, int stage) {
-    const Prefetch<Team> prefetch(team, run, g, run.pop, true);
+  SKDE_FN static void make_stage(Team& team, const R& run, const Share& share, i64 g, int stage,
+                                 const Prefetch<Team>& prefetch) {
     Archive::archive_many(team, run, share, g, stage, prefetch);
-    if (MANY_TEAMS && stage < SUM_STAGES) Means::divide(team, run, share, prefetch, stage);
-    if (stage == LARGE_STAGES - 1 && share.adapts(run.pop)) adapt(team, run, g, prefetch, true);
   }
 
+  template <class R, class P> SKDE_FN static auto trials_of(const R& run, i64, const P& prefetch) {
+    return Means::trials_of(run, prefetch);
+  }
   template <class Team, class R>
   SKDE_FN static void adapt(Team& team, const R& run, i64 g, const Prefetch<Team>& prefetch, bool learns) {
     double* const now = run.memory(g);
@@ -214,15 +205,14 @@ template <class Rules> struct SuccessHistoryDE : BaseAlgorithm {
       if (team.lane == 0) now[NEXT_ENTRY] = 0, now[ARCHIVED] = 0;
       return;
     }
-    const int entry = int(prefetch.entry);
-    Several<typename R::real, Means::SUMS> sums{};
-    if (learns) sums = Means::sums(team, run, prefetch);
-    const int successes = int(sums.of[Means::SUCCESSES]);
+    Several<typename R::real, SuccessfulTrials<double>::SUMS> sums{};
+    if (learns) sums = SuccessHistoryDE::sum_trials(team, run, g, prefetch);
+    const int successes = int(sums.of[SuccessfulTrials<double>::SUCCESSES]), entry = int(prefetch.entry);
     if (team.lane == 0) {
       now[ARCHIVED] = Archive::grown(run, prefetch.archived, successes);
       now[NEXT_ENTRY] = successes > 0 ? (entry + 1) % run.settings.H : entry;
     }
-    if (successes > 0) Means::move(team, run, prefetch, entry, sums);
+    if (successes > 0) Means::move(team, run, prefetch, sums);
   }
 };
 

@@ -160,10 +160,10 @@ struct BaseAlgorithm {
   //                                                     share.each_item() and each_position() divide the work
   // One of these stages also calls adapt(..., true), by the team of which share.adapts(run.pop) holds; the driver does
   // not. After a generation of opposites the driver calls neither of the two, but adapt(..., false). LARGE_STAGES is
-  // the largest number of stages, without any sorting. DIVIDES = MANY_TEAMS divides on a GPU only (gade.cuh has the
-  // shortest example); sums are divided by divided_sums.cuh. ALONG_SORTING: whether these stages neither read the new
-  // order nor write what sorting reads. Then a GPU makes them along with those of sorting (sort_along()); DIVIDED_SUMS is
-  // the number of their sums.
+  // the largest number of stages, without any sorting. DIVIDES = MANY_TEAMS divides on a GPU only. A SummingAlgorithm
+  // (divided_sums.cuh; gade.cuh is the shortest example) has all of these. ALONG_SORTING: whether these stages neither
+  // read the new order nor write what sorting reads. Then a GPU makes them along with those of sorting (sort_along());
+  // DIVIDED_SUMS is the number of their sums.
   static constexpr bool DIVIDES = false, ALONG_SORTING = false;
   static constexpr int LARGE_STAGES = 0;
 

@@ -100,6 +100,16 @@ template <class T> SKDE_FN T* opaque(T* address) {
   return address;
 }
 
+// An address that is needed later, computed now and not once more where it is used.
+template <class T> SKDE_FN T* compute_now(T* address) { return opaque(address); }
+
+// body() where test() is true, which it rarely is. The fences keep the compiler from moving what the test waits for, or
+// what the body loads, into the frequent path.
+template <class Team, class Test, class Body> SKDE_FN void in_rare_case(const Team& team, Test test, Body body) {
+  team.sync();
+  if (SKDE_RARELY(test())) team.sync(), body();
+}
+
 // a b of numbers that are not negative. Without signs it is one instruction of a GPU. On a CPU they stay signed, so
 // that the compiler can see that it is linear in a.
 SKDE_FN i64 product(int a, int b) {
