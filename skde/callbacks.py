@@ -15,7 +15,7 @@ import numpy as np
 from skde.engines.batch import best_of, member_rows
 from skde.fit.run_results import values_of_points
 from skde.fit.runner import Runner
-from skde.objectives.feasibility import values_of_codes, violation_of_code
+from skde.objectives.feasibility import values_of_codes, violations_of_codes
 from skde.stopping import UNLIMITED
 from skde.typing import FloatArray, IntArray
 from skde.validation import check_int, check_path, check_real, shown
@@ -101,7 +101,7 @@ class Progress:
     def violation(self) -> float:
         """The violation of the constraints at the best point of all runs; 0 for a feasible one."""
         least = np.fmin.reduce(self._codes)
-        return 0.0 if self._runner.rules is None else violation_of_code(float(least))
+        return 0.0 if self._runner.rules is None else float(violations_of_codes(least))
 
     @property
     def x(self) -> FloatArray:

@@ -172,7 +172,8 @@ class Recorder:
         wanted = [*COLUMNS, *names]
         with FileName(self.path), open(self.path, "ab+") as file:
             size = end_of_lines(file)
-            file.truncate(size)
+            if size < file.seek(0, os.SEEK_END):
+                file.truncate(size)
             file.seek(0)
             first = file.readline().decode("utf-8", "replace") if size else ""
             if not size and is_csv(self.path):

@@ -236,6 +236,17 @@ def test_a_file_that_cannot_grow_loses_no_values(ending: str, tmp_path: Path) ->
     assert Recorder.read(path)["id"].tolist() == list(range(100))
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+def test_a_full_device_loses_no_values() -> None:
+    recorder = Recorder("/dev/full")
+    m = Minimizer("jde", max_evals=300, recorder=recorder, random_state=0)
+    with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
+        m.fit("sphere", dim=2)
+    m.set_params(recorder=None).resume()
+    assert m.n_evals_ == 300
+    assert m.fun_ == Minimizer("jde", max_evals=300, random_state=0).fit("sphere", dim=2).fun_
+
+
 KILLED = """
 import sys, time
 from skde import Minimizer

@@ -16,7 +16,7 @@ from skde.engines.spec_builder import build_spec
 from skde.fit.local_search import methods_of
 from skde.fit.polish_budget import reserved_evals
 from skde.islands import Archipelago, Migration
-from skde.objectives.feasibility import CLOSEST, SCALE
+from skde.objectives.feasibility import LARGEST
 from skde.random_state import island_seeds, run_seeds
 from skde.stopping import Limits, StoppingRules, last_generations
 from skde.typing import FloatArray, IntArray
@@ -208,7 +208,7 @@ class FitPlan:
             target=self.rules.target,
             tol=self.rules.tol,
             atol=self.rules.atol,
-            converging=CLOSEST * SCALE if self.constrained else np.inf,
+            converging=LARGEST if self.constrained else np.inf,
             stagnation=self.rules.stagnation,
             dtype=self.dtype,
             variables=checked_variables(self.variables, self.dtype),

@@ -10,7 +10,7 @@ import numpy as np
 from skde.arrays import to_numpy
 from skde.fit.run_results import values_of_points
 from skde.fit.runner import Runner
-from skde.objectives.feasibility import LARGEST, SCALE, WORST
+from skde.objectives.feasibility import LARGEST, values_of_codes, violations_of_codes
 from skde.recorder import NO_ID
 from skde.typing import Array, FloatArray, IntArray
 
@@ -18,9 +18,7 @@ from skde.typing import Array, FloatArray, IntArray
 def values_and_violations(codes: Array) -> tuple[FloatArray, FloatArray]:
     """Return values, NaN where a point is not feasible, and violations of points with these codes."""
     known = to_numpy(codes).astype(np.float64)
-    infeasible = known > LARGEST
-    violations = np.where(infeasible, np.where(known >= WORST, np.inf, known / SCALE), 0.0)
-    return np.where(infeasible, np.nan, known), violations
+    return np.where(known > LARGEST, np.nan, values_of_codes(known)), violations_of_codes(known)
 
 
 def record_trials(runner: Runner, rows: Any, X: Array, values: Array) -> Callable[[], None]:

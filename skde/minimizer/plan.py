@@ -17,7 +17,7 @@ from skde.fit.plan import FitPlan, Search, limits_before_end
 from skde.fit.polish_budget import check_polish, default_evals, reserved_evals
 from skde.islands import Migration
 from skde.minimizer.parameters import LARGEST_FINAL, MinimizerParameters
-from skde.objectives.feasibility import LARGEST
+from skde.objectives.feasibility import LARGEST, feasibility_codes
 from skde.objectives.objective import Objective
 from skde.random_state import run_seeds
 from skde.stopping import Limits, StoppingRules, check_limits, check_stopping
@@ -117,7 +117,7 @@ def rules_of(given: MinimizerParameters, constrained: bool) -> StoppingRules:
     """Return the checked rules for stopping; with constraints, only feasible points reach a target."""
     rules = check_stopping(given.target, given.tol, given.atol, given.stagnation)
     if constrained and rules.target is not None:
-        rules = rules._replace(target=min(rules.target, LARGEST))
+        rules = rules._replace(target=min(float(feasibility_codes(np.array(rules.target), np.zeros(()))), LARGEST))
     return rules
 
 

@@ -57,7 +57,7 @@ from skde.minimizer.state import (
     saved_spent,
 )
 from skde.objectives.caller_library import CallerLibrary, on_host
-from skde.objectives.feasibility import CLOSEST, SCALE, FeasibilityRules, StoredOutcomes, calls_of, carry_calls
+from skde.objectives.feasibility import LARGEST, FeasibilityRules, StoredOutcomes, calls_of, carry_calls
 from skde.objectives.objective import Objective
 from skde.objectives.told_rules import ToldRules
 from skde.problems.simulation import checked_sizes
@@ -709,7 +709,7 @@ class Minimizer(MinimizerParameters):
             check_constrained_dtype(runner.batch.spec.dtype.name)
             stored = runner.rules
             sizes = None if returned is None else returned.sizes
-            runner.batch.spec.converging = CLOSEST * SCALE
+            runner.batch.spec.converging = LARGEST
             runner.batch.refresh()
             runner.rules = ToldRules(check_real("feasibility_tol", self.feasibility_tol, 0), sizes, stored)
         elif not told and isinstance(runner.rules, ToldRules):

@@ -19,29 +19,62 @@ from skde.point_workers import OutOfTime, Part, unlimited
 from skde.problems.constraints import ConstrainedProblem, total_violation
 from skde.typing import Array, FloatArray
 
-# Codes of feasible points are values clipped to +-LARGEST; others are violations in [CLOSEST, FARTHEST] times SCALE. A
-# feasible point with the value NaN or infinity has the code WORST, as one with an infinite violation.
-LARGEST, CLOSEST, FARTHEST, SCALE = (_cpu.code_limits()[name] for name in ("LARGEST", "CLOSEST", "FARTHEST", "SCALE"))
-WORST = FARTHEST * SCALE
+# Codes of feasible points are their values up to EXACT; larger ones lie closer to each other, below LARGEST. Others are
+# violations times SCALE between CLOSEST and FARTHEST, and closer to each other outside. A feasible point with the value
+# NaN or infinity has the code WORST, as one with an infinite violation.
+LIMITS = _cpu.code_limits()
+EXACT, LARGEST, CLOSEST, FARTHEST, SCALE, WORST = (
+    LIMITS[name] for name in ("EXACT", "LARGEST", "CLOSEST", "FARTHEST", "SCALE", "WORST")
+)
+MOST = float(np.finfo(np.float64).max)
+VALUE_SHIFT, FAR_SHIFT, CLOSE_SHIFT = (int(LIMITS[name]) for name in ("VALUE_SHIFT", "FAR_SHIFT", "CLOSE_SHIFT"))
+
+
+def bits_of(values: Any) -> Any:
+    """Return the bits of doubles as integers, which have the order of the numbers > 0."""
+    return values.astype(np.float64, order="C").view(np.int64)
+
+
+def shrunk(values: Array, begin: float, code: float, shift: int) -> Array:
+    """Return numbers as far from `code` as values > 0 are from `begin`, in steps of neighbours, divided by 2**shift."""
+    first, to = (int(bits_of(np.array(number))) for number in (begin, code))
+    found: Array = (((bits_of(values) - first) >> shift) + to).view(np.float64)
+    return found
+
+
+def grown(codes: Any, code: float, begin: float, shift: int) -> Any:
+    """Return the values of which `shrunk` has made these codes."""
+    first, to, most = (int(bits_of(np.array(number))) for number in (begin, code, MOST))
+    steps = np.clip(bits_of(codes) - to, -(first >> shift), (most - first) >> shift)
+    return ((steps << shift) + first).view(np.float64)
 
 
 def feasibility_codes(f: Array, violation: Array) -> Array:
     """Return the codes of points from their values, which count at feasible points only, and violations."""
     xp = array_namespace(f)
-    feasible = xp.where(f < np.inf, xp.clip(f, -LARGEST, LARGEST), WORST)
-    return xp.where(violation > 0, xp.clip(violation, CLOSEST, FARTHEST) * SCALE, feasible)
+    f, violation = xp.asarray(f, dtype=np.float64), xp.asarray(violation, dtype=np.float64)
+    feasible = xp.where(f > EXACT, shrunk(xp.clip(f, EXACT, MOST), EXACT, EXACT, VALUE_SHIFT), f)
+    codes = xp.clip(violation, CLOSEST, FARTHEST) * SCALE
+    codes = xp.where(violation < CLOSEST, shrunk(violation, CLOSEST, CLOSEST * SCALE, CLOSE_SHIFT), codes)
+    codes = xp.where(violation > FARTHEST, shrunk(violation, FARTHEST, FARTHEST * SCALE, FAR_SHIFT), codes)
+    codes = xp.where(violation < np.inf, codes, WORST)
+    return xp.where(violation > 0, codes, xp.where(f < np.inf, feasible, WORST))
 
 
-def violation_of_code(code: float) -> float:
-    """Return the violation with this code; 0 for a feasible point."""
-    if code >= WORST:
-        return np.inf
-    return code / SCALE if code > LARGEST else 0.0
+def violations_of_codes(codes: Any) -> Any:
+    """Return the violations with these codes; 0 for feasible points."""
+    codes = np.asarray(codes, np.float64)
+    known = np.clip(codes, LARGEST, WORST)
+    found = np.where(known < CLOSEST * SCALE, grown(known, CLOSEST * SCALE, CLOSEST, CLOSE_SHIFT), known / SCALE)
+    found = np.where(known > FARTHEST * SCALE, grown(known, FARTHEST * SCALE, FARTHEST, FAR_SHIFT), found)
+    return np.where(codes > LARGEST, np.where(codes < WORST, found, np.inf), 0.0)
 
 
 def values_of_codes(codes: Any) -> Any:
-    """Return the values with these codes; infinity for infeasible points."""
-    return np.where(codes > LARGEST, np.inf, codes)
+    """Return the values with these codes, rounded above EXACT; infinity for infeasible points."""
+    codes = np.asarray(codes, np.float64)
+    values = np.where(codes > EXACT, grown(np.clip(codes, EXACT, LARGEST), EXACT, EXACT, VALUE_SHIFT), codes)
+    return np.where(codes > LARGEST, np.inf, values)
 
 
 class Outcome(NamedTuple):
@@ -148,7 +181,7 @@ class FeasibilityRules:
     def outcomes(self, x: FloatArray, codes: FloatArray, xp: Any) -> list[Outcome]:
         """Return value and violations of all runs' best points.
 
-        A Python objective is called only for feasible points with a value that the code has clipped. Its value at an
+        A Python objective is called only for feasible points with a value that the code has rounded. Its value at an
         infeasible point, or where its call failed, is NaN.
 
         Parameters
@@ -164,7 +197,7 @@ class FeasibilityRules:
         constraints = to_numpy(self.problem.constraint_values(at(x)))
         values = np.where(codes > LARGEST, np.nan, codes)
         # A compiled function may be evaluated everywhere.
-        unknown = (np.abs(values) == LARGEST) | ((codes > LARGEST) & (self.problem.kernel is not None))
+        unknown = (values > EXACT) | ((codes > LARGEST) & (self.problem.kernel is not None))
         if unknown.any():
             values[unknown] = to_numpy(self.problem.f(at(x[unknown])))
         return outcomes_of(codes, values, constraints, self.problem.n_inequalities, self.tolerance)

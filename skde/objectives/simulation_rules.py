@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.objectives.feasibility import LARGEST, FeasibilityRules, Outcome, outcomes_of
+from skde.objectives.feasibility import EXACT, FeasibilityRules, Outcome, outcomes_of
 from skde.point_workers import Part
 from skde.problems.constraints import total_violation
 from skde.problems.simulation import Simulation
@@ -50,5 +50,5 @@ class SimulationRules(FeasibilityRules):
         Their outputs are kept; the function is called again where they are no longer.
         """
         rows = self.problem.kept_values(xp.asarray(x))
-        values = np.where(np.abs(codes) < LARGEST, codes, rows[:, 0])
+        values = np.where(codes <= EXACT, codes, rows[:, 0])
         return outcomes_of(codes, values, rows[:, 1:], self.problem.n_inequalities, self.tolerance)

@@ -8,12 +8,14 @@ import numpy as np
 
 from skde.arrays import array_namespace, contiguous, moved_to, to_numpy
 from skde.objectives.feasibility import (
+    EXACT,
     LARGEST,
     Outcome,
     StoredOutcomes,
     feasibility_codes,
     outcomes_of,
-    violation_of_code,
+    values_of_codes,
+    violations_of_codes,
 )
 from skde.problems.constraints import total_violation
 from skde.problems.simulation import check_sizes, key_of
@@ -79,9 +81,10 @@ class ToldRules:
     def _outcome(self, run: int, x: FloatArray, code: float) -> Outcome:
         row = self.kept.get(key_of(x))
         if row is not None and self.sizes is not None:
-            value = code if abs(code) < LARGEST else row[0]
+            value = code if code <= EXACT else row[0]
             return outcomes_of(np.array([code]), np.array([value]), row[None, 1:], self.sizes[0], self.tolerance)[0]
-        value, violation = code if abs(code) < LARGEST else np.nan, violation_of_code(code)
+        violation = float(violations_of_codes(code))
+        value = np.nan if code > LARGEST else float(values_of_codes(code))
         if self.stored is not None and np.isclose(self.stored.stored[run, 2], violation, rtol=1e-9, equal_nan=True):
             return Outcome(*self.stored.stored[run].tolist())
         return Outcome(float(value), violation, violation)

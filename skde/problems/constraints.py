@@ -294,7 +294,7 @@ def value_alone(value: Any, x: FloatArray) -> float:
 
 
 def total_violation(constraints: Array, n_inequalities: int, tol: float) -> Array:
-    """Return the sum of the g above tol and of the excesses abs(h) - tol, of shape (n,).
+    """Return the sum of the g above tol and of the excesses abs(h) - tol, of shape (n,), at most the largest number.
 
     It is infinite where a constraint is not finite. The order of the additions is that of the kernels.
 
@@ -312,6 +312,7 @@ def total_violation(constraints: Array, n_inequalities: int, tol: float) -> Arra
     for k in range(constraints.shape[1]):
         value = constraints[:, k]
         excess = value if k < n_inequalities else abs(value) - tol
-        total = total + xp.where(excess > (tol if k < n_inequalities else 0.0), excess, 0.0)
+        with np.errstate(over="ignore"):
+            total = total + xp.where(excess > (tol if k < n_inequalities else 0.0), excess, 0.0)
         finite = finite & xp.isfinite(value)
-    return xp.where(finite, total, xp.inf)
+    return xp.where(finite, xp.minimum(total, np.finfo(np.float64).max), xp.inf)

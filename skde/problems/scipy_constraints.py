@@ -242,11 +242,12 @@ def parse_constraint(
         return Linear(what, given.A, given.lb, given.ub, dim)
     if isinstance(given, NonlinearConstraint):
         return Nonlinear(what, given.fun, given.lb, given.ub, as_form(vectorized), variables)
-    if isinstance(given, Mapping) and callable(given.get("fun")) and given.get("type") in ("ineq", "eq"):
+    kind = str(given.get("type")).lower() if isinstance(given, Mapping) else ""  # SciPy does not look at the case
+    if isinstance(given, Mapping) and callable(given.get("fun")) and kind in ("ineq", "eq"):
         function, args = given["fun"], given.get("args", ())
         if not isinstance(args, tuple | list):
             raise TypeError(f"{what}['args'] must be a tuple, such as (value,), got {shown(args)}")
-        upper = 0.0 if given["type"] == "eq" else np.inf
+        upper = 0.0 if kind == "eq" else np.inf
         own = (lambda x, /: function(x, *args)) if args else function
         return Nonlinear(what, own, 0.0, upper, as_form(vectorized), variables)
     raise TypeError(f"{what} must be {ALLOWED}; got {given!r} ({type(given).__name__})")

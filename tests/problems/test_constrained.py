@@ -8,9 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import NonlinearConstraint
 
-from skde import ConstrainedProblem, get_problem, problem_names
-from skde.objectives.feasibility import FeasibilityRules, feasibility_codes, total_violation
+from skde import ConstrainedProblem, Minimizer, get_problem, problem_names
+from skde.objectives.feasibility import (
+    FeasibilityRules,
+    feasibility_codes,
+    total_violation,
+    values_of_codes,
+    violations_of_codes,
+)
 
 from .constrained import VALUES, Vector
 
@@ -94,18 +101,65 @@ def test_infinite_violation_where_a_value_is_not_finite() -> None:
     assert problem.feasibility_objective(1e-6)(X)[0] == 2.0**990
 
 
+SIZES = np.array(
+    [5e-324, 1e-310, 1e-200, 2.0**-390, 1e-6, 1.0, 2.0**200, 1e61, 1e100, 2.0**380, 1e200, 1e300, 1.79e308]
+)
+
+
 def test_the_order_of_codes() -> None:
-    f = np.array([-np.inf, -1e300, -1.0, 0.0, 1e-300, 5.0, 1e300, np.nan])
-    feasible = feasibility_codes(f[:-1], np.zeros(7))
-    failed = feasibility_codes(np.array([np.inf, np.nan]), np.zeros(2))
-    assert (np.diff(feasible) >= 0).all()
-    assert feasible[2:6].tolist() == f[2:6].tolist()
-    distances = np.array([1e-300, 1e-100, 1e-6, 1.0, 1e100, np.inf])
-    codes = feasibility_codes(np.full(6, np.nan), distances)
+    f = np.concatenate([[-np.inf], -SIZES[::-1], [0.0], SIZES])
+    feasible = feasibility_codes(f, np.zeros(len(f)))
+    assert (np.diff(feasible) > 0).all()
+    assert feasible[f <= 2.0**200].tolist() == f[f <= 2.0**200].tolist()
+    distances = np.append(SIZES, np.inf)
+    codes = feasibility_codes(np.full(len(distances), np.nan), distances)
     assert (np.diff(codes) > 0).all()
     assert codes.min() > feasible.max()
     assert np.isfinite(codes).all()
+    failed = feasibility_codes(np.array([np.inf, np.nan]), np.zeros(2))
     assert (failed == codes.max()).all()
+
+
+def test_codes_of_close_numbers_keep_their_order() -> None:
+    sizes = SIZES[(SIZES > 1e-300) & (SIZES < 1e308)]
+    greater = sizes * (1 + 1e-13)
+    zeros, nothing = np.zeros(len(sizes)), np.full(len(sizes), np.nan)
+    assert (feasibility_codes(greater, zeros) > feasibility_codes(sizes, zeros)).all()
+    assert (feasibility_codes(nothing, greater) > feasibility_codes(nothing, sizes)).all()
+
+
+@pytest.mark.filterwarnings("error")
+def test_numbers_of_codes() -> None:
+    with np.errstate(under="ignore"):
+        codes = feasibility_codes(SIZES, np.zeros(len(SIZES)))
+        np.testing.assert_allclose(values_of_codes(codes), SIZES, rtol=1e-13)
+        codes = feasibility_codes(SIZES, SIZES)
+        np.testing.assert_allclose(violations_of_codes(codes), SIZES, rtol=1e-13, atol=1e-321)
+    assert np.isinf(values_of_codes(codes)).all()
+    assert violations_of_codes(feasibility_codes(np.array(np.nan), np.array(0.0))) == np.inf
+    assert [float(violations_of_codes(code)) for code in (-np.inf, -1.0, 0.0, 1e60)] == [0.0] * 4
+
+
+@pytest.mark.parametrize("algorithm", ["jde", "lshade", "pso", "cmaes"])
+@pytest.mark.parametrize("scale", [1e-300, 1e-100, 1e61, 1e100, 1e300])
+def test_large_and_small_values_and_constraints(algorithm: str, scale: float) -> None:
+    fitted = Minimizer(
+        algorithm,
+        constraints=NonlinearConstraint(lambda x: scale * (x.sum(0) - 1), -np.inf, 0),
+        feasibility_tol=1e-6 * scale,
+        max_evals=6000,
+        target=0.215 * scale,
+        random_state=0,
+    ).fit(lambda X: scale * ((X - 0.6) ** 2).sum(1), [(0, 1)] * 3)
+    assert fitted.converged_
+    assert 0.2133 < fitted.fun_ / scale <= 0.215
+    assert fitted.fitness_.min() <= fitted.fun_ * (1 + 1e-9)
+    assert len(set(fitted.fitness_)) > 1
+
+
+def test_finite_violations_with_an_infinite_sum() -> None:
+    values = np.array([[1.7e308, 1.7e308], [np.inf, 0.0]])
+    assert total_violation(values, 2, 1e-6).tolist() == [np.finfo(float).max, np.inf]
 
 
 def test_violations_are_added_up() -> None:

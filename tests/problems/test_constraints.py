@@ -48,7 +48,7 @@ def test_bounds_narrow_the_box() -> None:
 
 def test_several_constraints_keep_their_order() -> None:
     equal = LinearConstraint([[1, -1]], 0, 0)
-    found = problem([equal, DISC, {"type": "ineq", "fun": lambda x, a: x[0] - a, "args": (0.25,)}])
+    found = problem([equal, DISC, {"type": "Ineq", "fun": lambda x, a: x[0] - a, "args": (0.25,)}])
     np.testing.assert_allclose(found.values(X)[1], [2, 0, -0.75, 0], rtol=1e-15)
     assert (found.n_inequalities, found.n_equalities) == (2, 1)
 

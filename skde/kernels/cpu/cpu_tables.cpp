@@ -214,10 +214,15 @@ nb::dict constants() {
 nb::dict code_limits() {
   nb::dict table;
 #define SKDE_ADD(name) table[#name] = skde::name;
+  SKDE_ADD(EXACT)
   SKDE_ADD(LARGEST)
   SKDE_ADD(CLOSEST)
   SKDE_ADD(FARTHEST)
   SKDE_ADD(SCALE)
+  SKDE_ADD(WORST)
+  SKDE_ADD(VALUE_SHIFT)
+  SKDE_ADD(FAR_SHIFT)
+  SKDE_ADD(CLOSE_SHIFT)
 #undef SKDE_ADD
   return table;
 }

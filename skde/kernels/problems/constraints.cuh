@@ -7,20 +7,32 @@
 
 namespace SKDE_NAMESPACE {
 
-// The code of a feasible point is its value, clipped to +-LARGEST. Codes of infeasible points begin above it and have
-// the order of the violations, which are clipped to [CLOSEST, FARTHEST] and multiplied by SCALE. A feasible point with the
-// value NaN or infinity has the code of the largest violation. Codes are computed in double, because float has too small
-// a range.
-constexpr double LARGEST = 0x1p200, CLOSEST = 0x1p-390, FARTHEST = 0x1p390, SCALE = 0x1p600;
+// The code of a feasible point is its value up to EXACT; larger values lie closer to each other, below LARGEST. Codes of
+// infeasible points begin above it and have the order of the violations: these times SCALE between CLOSEST and FARTHEST,
+// and closer to each other outside. A feasible point with the value NaN or infinity has the code WORST, as one with an
+// infinite violation. Codes are computed in double, because float has too small a range.
+constexpr double EXACT = 0x1p200, LARGEST = 0x1p204, CLOSEST = 0x1p-390, FARTHEST = 0x1p380, SCALE = 0x1p600;
+constexpr double WORST = 0x1p990, MOST = 0x1.fffffffffffffp1023;
+// Exponents of numbers from EXACT, from FARTHEST up, and from CLOSEST down are divided by these powers of two.
+constexpr int VALUE_SHIFT = 8, FAR_SHIFT = 7, CLOSE_SHIFT = 7;
+
+// The number that is as far from `to` as a number > 0 is from `from`, in steps of neighbours, divided by 2^shift.
+SKDE_FN double shrunk(double value, double from, double to, int shift) {
+  return bits_as<double>(bits_as<i64>(to) + ((bits_as<i64>(value) - bits_as<i64>(from)) >> shift));
+}
 
 SKDE_FN double by_rules(double f, double violation) {
-  const double value = f < infinity() ? max_of(min_of(f, LARGEST), -LARGEST) : FARTHEST * SCALE;
-  const double distance = max_of(min_of(violation, FARTHEST), CLOSEST) * SCALE;
-  return violation > 0 ? distance : value;
+  if (violation > 0) {
+    if (violation > MOST) return WORST;
+    if (violation > FARTHEST) return shrunk(violation, FARTHEST, FARTHEST * SCALE, FAR_SHIFT);
+    return violation < CLOSEST ? shrunk(violation, CLOSEST, CLOSEST * SCALE, CLOSE_SHIFT) : violation * SCALE;
+  }
+  if (f > EXACT && f <= MOST) return shrunk(f, EXACT, EXACT, VALUE_SHIFT);
+  return f <= EXACT ? f : WORST;
 }
 
 // The violation: the sum of the g_i above the tolerance and of the excesses |h_j| - tolerance; infinite if one of them is
-// not finite. f does not count. at(k) returns f, g and h in this order.
+// not finite, else at most MOST. f does not count. at(k) returns f, g and h in this order.
 template <class At> SKDE_FN double violation(At at, int inequalities, int equalities, double tolerance) {
   double sum = 0;
   bool finite = true;
@@ -30,7 +42,7 @@ template <class At> SKDE_FN double violation(At at, int inequalities, int equali
     sum += excess > (k <= inequalities ? tolerance : 0.0) ? excess : 0.0;
     finite = finite && value - value == 0.0;
   }
-  return finite ? sum : infinity();
+  return finite ? min_of(sum, MOST) : infinity();
 }
 
 // The codes of a constrained problem P as an objective. data: the tolerance, then the data of P. Every lane computes
