@@ -276,3 +276,17 @@ def test_differential_evolution_polishes_at_feasible_points() -> None:
         result = differential_evolution(f, Bounds(np.zeros(3), np.ones(3)), constraints=constraint, rng=0, maxiter=30)
         assert result.success or result.maxcv == 0
         assert result.fun == pytest.approx(0.64 / 3, abs=1e-5)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-150, 1e101, 1e150, 1e300])
+@pytest.mark.parametrize("polish", [True, "trust-constr", "COBYQA", "L-BFGS-B"])
+def test_the_size_of_values_does_not_matter(polish: Any, scale: float) -> None:
+    constrained = polish != "L-BFGS-B"
+    found = Minimizer(
+        "jde",
+        constraints=LinearConstraint(np.ones(3), -np.inf, 1) if constrained else None,
+        polish=polish,
+        max_evals=1500 if constrained else 1000,
+        random_state=0,
+    ).fit(lambda X: scale * ((X - 0.6) ** 2).sum(1), [(0, 1)] * 3)
+    assert found.fun_ / scale - (16 / 75 if constrained else 0) < 1e-5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -31,6 +32,7 @@ PATIENCE = 50
 SHORT = 0.5  # of the way to the next constraint: a difference where longer ones are not feasible
 MEMORY = 8  # points with known values
 HUGE = 1e100  # replaces values that are not finite: the methods need finite ones
+ORDINARY = 2.0**-40, 2.0**200  # sizes of f that the methods take as they are
 
 
 class Method(NamedTuple):
@@ -153,6 +155,7 @@ class LocalSearch:
         self.step = float(np.sqrt(np.finfo(dtype).eps))
         self._first, self._improved_at = self.x.copy(), 0
         self._worst = -HUGE  # value of f that the method was given
+        self._unit: float | None = None  # f times this is what the methods get; None before the first value
         self._seen: dict[bytes, tuple[FloatArray, FloatArray | None]] = {}
 
     def run(self, method: str) -> OptimizeResult:
@@ -175,7 +178,7 @@ class LocalSearch:
         slopes = next(reversed(self._seen.values()))[1] if self._seen else None
         gradient = np.full(len(self.x), np.nan)  # of fixed variables, as SciPy's
         if slopes is not None:
-            gradient[self.free] = slopes[0] / self.width
+            gradient[self.free] = slopes[0] / self.width / (self._unit or 1.0)
         return OptimizeResult(
             x=self.x,
             fun=self.code,
@@ -339,13 +342,30 @@ class LocalSearch:
             raise LocalSearchEnd("it was asked to stop")
         if self.n_evals - self._improved_at > self._patience:
             raise LocalSearchEnd("the best point has not become better for long")
-        return rows
+        return self._in_units(rows)
+
+    def _in_units(self, rows: FloatArray) -> FloatArray:
+        """Return rows of values with f in a size that the methods can work with, by a power of two."""
+        if self._unit is None:
+            self._unit = unit_of(rows[:, 0])
+        if self._unit in (None, 1.0):
+            return rows
+        return np.concatenate([rows[:, :1] * self._unit, rows[:, 1:]], axis=1)
 
     def _violations(self, rows: FloatArray) -> FloatArray:
         """Return the violations of rows of values."""
         assert self.n_inequalities is not None
         total: FloatArray = total_violation(rows[:, 1:], self.n_inequalities, self.tolerance)
         return total
+
+
+def unit_of(f: FloatArray) -> float | None:
+    """Return the power of two with which the first finite value becomes ordinary; None where there is none."""
+    finite = f[np.isfinite(f)]
+    if not len(finite):
+        return None
+    size, (least, most) = abs(float(finite[0])), ORDINARY
+    return 1.0 if size == 0 or least <= size <= most else math.ldexp(1.0, min(-math.frexp(size)[1], 1023))
 
 
 def usable(rows: FloatArray) -> FloatArray:
