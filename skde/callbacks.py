@@ -72,7 +72,7 @@ class Progress:
         codes = np.asarray(np.fmin.reduce(runner.by_run(self._best[2]), axis=1))
         codes = codes if runner.earlier is None else np.fmin(codes, runner.earlier.codes)
         for incomplete in runner.incomplete:
-            codes = incomplete.replace_worse(np.zeros((len(codes), 1)), codes)[1]
+            codes = incomplete.replace_worse(np.zeros((len(codes), runner.batch.dim)), codes)[1]
         return codes if runner.polished is None else np.fmin(codes, runner.polished.code)
 
     @property

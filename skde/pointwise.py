@@ -22,8 +22,18 @@ from skde.point_workers import (
     values_in_turn,
 )
 from skde.typing import Array, FloatArray
+from skde.validation import check_real
 
 ON_ERROR = ("raise", "nan")
+
+
+def check_processes(max_eval_time: Any, n_jobs: int | None, got: str) -> None:
+    """Refuse a time limit of one evaluation where no process can be ended; `got` names the parameters that say so."""
+    given = check_real("max_eval_time", max_eval_time, 0, low_open=True)
+    if PointWorkers(n_jobs).count(2) < 2:
+        raise ValueError(
+            f"max_eval_time={given} needs processes, which can be ended: n_jobs must be 2 or more, got {got}"
+        )
 
 
 def one_number(value: Any, what: str, where: str = "") -> float:

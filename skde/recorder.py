@@ -47,6 +47,9 @@ class Recorder:
     - ``fun``: the value, NaN also where the point is not feasible, because the function is not called there
     - ``violation``: the sum of the violations of the constraints; 0.0 without constraints
 
+    In a `MinMaxSolver` generations are cycles, and a line is a pair, with the variables x0, x1 and so on, y0, y1 and so
+    on, or a point of a constrained problem.
+
     A Recorder never forgets: another fit, or `resume`, adds its points. Where a file cannot be written, as on a full
     disk, the fit ends with an OSError that names it, and `resume` continues; no point is missing then.
 
@@ -231,6 +234,13 @@ def as_recorder(given: Any) -> Recorder | None:
     if not isinstance(given, str | os.PathLike):
         raise TypeError(f"recorder must be a Recorder, the name of a file or None, got {given!r}")
     return Recorder(check_path("recorder", given))
+
+
+def current_recorder(given: Any, current: Recorder | None) -> Recorder | None:
+    """Return the Recorder of a fit that goes on: the current one, unless the parameter is another one."""
+    if given is None or current is None or (given is not current and given != current.path):
+        return as_recorder(given)
+    return current
 
 
 def parameters(variable: Any, column: FloatArray) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
@@ -96,14 +98,22 @@ def run_fit(
     KeyboardInterrupt
         After Ctrl-C; the results are those of all evaluations that are done, and another call continues from there.
     """
+    with fit_context(runner):
+        Execution(runner, max_time, stop, verbose).run(objective, execution)
+
+
+@contextmanager
+def fit_context(runner: Runner) -> Iterator[None]:
+    """Return the context of a fit, which counts its time and notes how it ends; `OutOfTime` ends it."""
     with interrupts.fit:
         runner.timer.start()
         try:
             runner.judge()
-            Execution(runner, max_time, stop, verbose).run(objective, execution)
+            yield
         except OutOfTime:  # within a cycle, the rest of which can be made later
             runner.locate()
-            runner.ending = Status.TIME
+            if runner.ending == Status.RUNNING:
+                runner.ending = Status.TIME
         except BaseException as error:
             runner.locate()
             if isinstance(error, KeyboardInterrupt):

@@ -1,4 +1,4 @@
-"""The trials of one generation that get their values in parts and in any order: from a fit, or from a user."""
+"""Values that become known in parts and in any order: the trials of one generation, from a fit or from a user."""
 
 from __future__ import annotations
 
@@ -15,7 +15,64 @@ from skde.validation import shown
 PIECE = 256  # rows that are searched at a time
 
 
-class PartialGeneration:
+class PartialValues:
+    """Values of rows that become known in parts and in any order.
+
+    Parameters
+    ----------
+    needed : ndarray of bool, of shape (n,)
+        The rows that need a value.
+    values : ndarray of shape (n,) or (n, k)
+        NaN for every row.
+    xp : module
+        NumPy or CuPy.
+    n_populations : int, default 1
+        The populations that the rows belong to, one after the other.
+
+    Attributes
+    ----------
+    has_value : ndarray of bool, of shape (n,)
+        On the host. Rows that need no value count too.
+    """
+
+    def __init__(self, needed: Any, values: Array, xp: Any, n_populations: int = 1) -> None:
+        self.needed, self.values, self.xp, self.n_populations = needed, values, xp, n_populations
+        self.has_value = ~needed
+        self._missing = int(np.count_nonzero(needed))  # values
+
+    @property
+    def complete(self) -> bool:
+        """Whether every row that needs a value has one."""
+        return self._missing == 0
+
+    @property
+    def told_rows(self) -> IntArray:
+        """The rows with values."""
+        return np.flatnonzero(self.has_value & self.needed)
+
+    @property
+    def missing_rows(self) -> IntArray:
+        """The rows that need a value and have none."""
+        return np.flatnonzero(~self.has_value)
+
+    @property
+    def evals(self) -> IntArray:
+        """The number of values of every population."""
+        evals: IntArray = (self.has_value & self.needed).reshape(self.n_populations, -1).sum(axis=1)
+        return evals
+
+    def put(self, rows: IntArray, values: Any) -> None:
+        """Set the values of some rows."""
+        self.values[self.xp.asarray(rows)] = self.xp.asarray(values, dtype=self.values.dtype)
+        self.note(rows)
+
+    def note(self, rows: IntArray) -> None:
+        """Note that these rows have values."""
+        self._missing -= int(np.count_nonzero(~self.has_value[rows]))
+        self.has_value[rows] = True
+
+
+class PartialGeneration(PartialValues):
     """The trials of one generation with the values that are known so far.
 
     A trial's id is `first` plus its row, so that ids of different generations differ.
@@ -64,13 +121,11 @@ class PartialGeneration:
         n_populations: int = 1,
         runs: IntArray | None = None,
     ) -> None:
-        self.first, self.asked, self.xp = first, asked, xp
-        self.needed, self.generation, self.n_populations, self.runs = needed, generation, n_populations, runs
+        super().__init__(needed, xp.full(len(asked), np.nan, points.dtype), xp, n_populations)
+        self.first, self.asked, self.generation, self.runs = first, asked, generation, runs
         self.told, self.points = asked.copy(), points.copy()  # both change, `asked` does not
-        self.values = xp.full(len(asked), np.nan, points.dtype)
-        self.handed_out, self.has_value = ~needed, ~needed
+        self.handed_out = ~needed
         self.infeasible, self.screened = np.zeros(len(asked), bool), False
-        self._missing = int(np.count_nonzero(needed))  # values
         # Of a discrete space, see known_values.py: the keys and the runs of all rows, those that wait for others, the
         # rows with values that were known before, and those of them that do not count.
         self.keys: list[bytes] = []
@@ -87,32 +142,6 @@ class PartialGeneration:
     def ids(self) -> IntArray:
         """The ids of all rows."""
         return self.first + np.arange(len(self.asked))
-
-    @property
-    def complete(self) -> bool:
-        """Whether every row that needs a value has one."""
-        return self._missing == 0
-
-    @property
-    def told_rows(self) -> IntArray:
-        """The rows with values."""
-        return np.flatnonzero(self.has_value & self.needed)
-
-    @property
-    def missing_rows(self) -> IntArray:
-        """The rows that need a value and have none."""
-        return np.flatnonzero(~self.has_value)
-
-    @property
-    def evals(self) -> IntArray:
-        """The number of values of every population."""
-        evals: IntArray = (self.has_value & self.needed).reshape(self.n_populations, -1).sum(axis=1)
-        return evals
-
-    def put(self, rows: IntArray, values: Any) -> None:
-        """Set the values of some rows."""
-        self.values[self.xp.asarray(rows)] = self.xp.asarray(values, dtype=self.values.dtype)
-        self.note(rows)
 
     def give(self, row: int, value: float, counts: bool) -> None:
         """Set a value that was known before; the row then needs none where it does not count as an evaluation."""
@@ -167,8 +196,8 @@ class PartialGeneration:
 
     def note(self, rows: IntArray) -> None:
         """Note that these rows have values, which no longer are handed out."""
-        self._missing -= int(np.count_nonzero(~self.has_value[rows]))
-        self.has_value[rows] = self.handed_out[rows] = True
+        super().note(rows)
+        self.handed_out[rows] = True
 
     def forget(self, rows: IntArray) -> None:
         """Let these rows wait for values again, which are not infeasible."""

@@ -13,8 +13,7 @@ from skde.engines import EXECUTION_MODELS
 from skde.fit.polish_budget import check_polish
 from skde.forms import check_form
 from skde.islands import Migration
-from skde.point_workers import PointWorkers
-from skde.pointwise import ON_ERROR
+from skde.pointwise import ON_ERROR, check_processes
 from skde.recorder import Recorder
 from skde.validation import (
     check_bool,
@@ -121,12 +120,8 @@ def check_parameters(given: MinimizerParameters) -> None:
 
 def check_eval_processes(given: MinimizerParameters) -> None:
     """Refuse a time limit of one evaluation where no process of its own can be ended."""
-    seconds = check_real("max_eval_time", given.max_eval_time, 0, low_open=True)
-    if PointWorkers(row_jobs(given)).count(2) < 2:
-        raise ValueError(
-            f"max_eval_time={seconds} needs processes, which can be ended: n_jobs must be 2 or more, got "
-            f"n_jobs={given.n_jobs!r} and execution={given.execution!r}"
-        )
+    got = f"n_jobs={given.n_jobs!r} and execution={given.execution!r}"
+    check_processes(given.max_eval_time, row_jobs(given), got)
 
 
 def row_jobs(given: MinimizerParameters) -> int | None:

@@ -61,7 +61,7 @@ from skde.objectives.feasibility import LARGEST, FeasibilityRules, StoredOutcome
 from skde.objectives.objective import Objective
 from skde.objectives.told_rules import ToldRules
 from skde.problems.simulation import checked_sizes
-from skde.recorder import as_recorder
+from skde.recorder import current_recorder
 from skde.serialization import HEADER, check_layout, entry
 from skde.typing import Array, FloatArray, IntArray
 from skde.validation import check_bool, check_int, check_jobs, check_real, listed, refuse_ragged
@@ -478,9 +478,7 @@ class Minimizer(MinimizerParameters):
 
     def _begin_record(self, runner: Runner) -> None:
         """Set the recorder of the evaluations, after a check that it takes them."""
-        given, current = self.recorder, runner.recorder
-        if given is None or current is None or (given is not current and given != current.path):
-            runner.recorder = as_recorder(given)
+        runner.recorder = current_recorder(self.recorder, runner.recorder)
         if runner.recorder is not None:
             runner.recorder.begin(runner.batch.spec.variables, runner.batch.dim)
 
