@@ -66,6 +66,14 @@ def add_fit_options(add: Callable[..., Any], dtypes: str, n_jobs: str) -> None:
     add_quiet(add)
 
 
+def add_evaluation_options(add: Callable[..., Any], what: str) -> None:
+    """Add the options on single evaluations, of a point or a pair."""
+    late = f"with --n-jobs: seconds for one evaluation of a function of one {what}, or its value is NaN"
+    add("--max-eval-time", type=number, metavar="SECONDS", help=late)
+    record = f"append all {what}s with their values: lines of JSON, or of CSV (FILE.csv)"
+    add("--record", metavar="FILE", help=record)
+
+
 def add_device(add: Callable[..., Any]) -> None:
     """Add the option of a device that skde may choose."""
     add("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: auto)")

@@ -18,6 +18,7 @@ from skde.cli.arguments import (
     VARIABLE_FORMS,
     InputError,
     add_command,
+    add_evaluation_options,
     add_fit_options,
     bounds,
     check_writable,
@@ -99,12 +100,7 @@ def add_minimize(commands: Any) -> None:
     add("--polish", nargs="?", const=True, metavar="METHOD", help=POLISH_HELP)
     add("--final-evals", type=integer, help="evaluations at the end that choose x and estimate f of a noisy function")
     add("--on-error", metavar="raise|nan", help="nan makes an exception of your function of one point the value NaN")
-    add(
-        "--max-eval-time",
-        type=number,
-        help="with --n-jobs: seconds for one evaluation of a function of one point, or its value is NaN",
-    )
-    add("--record", metavar="FILE", help="append all points with their values: lines of JSON, or of CSV (FILE.csv)")
+    add_evaluation_options(add, "point")
     add("--plot", type=Path, metavar="FILE", help="plot the best value against evaluations (needs matplotlib)")
 
 

@@ -12,6 +12,7 @@ from skde.base import best_result_of
 from skde.cli.arguments import (
     InputError,
     add_command,
+    add_evaluation_options,
     add_fit_options,
     algorithms,
     check_writable,
@@ -40,10 +41,17 @@ PRESETS = ("fabris2012",)
 SIDES = ("algorithm_x", "algorithm_y")
 OF_PRESETS = ("strategy", "pop_size")
 # Options with another name than the solver's parameter.
-OPTIONS = {"n_cycles": "cycles", "archive_size": "archive", "n_runs": "runs", "random_state": "seed"}
+OPTIONS = {
+    "n_cycles": "cycles",
+    "archive_size": "archive",
+    "n_runs": "runs",
+    "random_state": "seed",
+    "recorder": "record",
+}
 PARAMETERS = (
     *("n_cycles", "gens_x", "gens_y", "archive_size", "renewal", "multipliers", "penalty"),
     *("max_evals", "max_time", "target", "tol", "atol", "stagnation", "n_runs", "dtype", "n_jobs", "random_state"),
+    *("max_eval_time", "recorder"),
 )
 
 
@@ -71,6 +79,7 @@ def add_minmax(commands: Any) -> None:
     add("--atol", type=number, help="absolute tolerance of this rule, for values near 0 (default: 0)")
     add("--stagnation", type=integer, metavar="CYCLES", help="a run ends after CYCLES cycles without a better value")
     add_fit_options(add, "float64, or float32 without constraints", "threads")
+    add_evaluation_options(add, "pair")
     add("--save", type=Path, metavar="FILE", help="save the solver; MinMaxSolver.load(FILE).resume() continues it")
 
 

@@ -117,7 +117,7 @@ def check_coevolution(spec: CoevolutionSpec, arrays: dict[str, Any], own_x: Any,
     """
     prefixes = tuple(f"{name}." for name in SIDES)
     incumbents = {name: array for name, array in arrays.items() if not name.startswith(prefixes)}
-    check_batch(spec.incumbents, incumbents, free=len(spec.y.lower) if spec.updates else 0)
+    check_batch(spec.incumbents, incumbents, free=len(spec.y.lower) if spec.updates else 0, least=-1)
     cycle = arrays["generation"]
     for prefix, side, own, length in zip(
         prefixes, (spec.x, spec.y), (own_x, own_y), (spec.gens_x, spec.gens_y), strict=True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -11,7 +11,9 @@ from skde.engines import Coevolution
 from skde.fit.partial_generation import row_keys, rows_by_key
 from skde.fit.run_results import values_of_points
 from skde.fit.runner import Runner
-from skde.minmax.engine import CoevolutionEngine
+from skde.minmax.engine import CoevolutionEngine, runs_behind
+from skde.minmax.partial_request import PartialRequest
+from skde.minmax.recording import record_rows
 from skde.typing import Array, IntArray
 
 
@@ -28,16 +30,16 @@ class AskedCycle:
 
     def __init__(self, runner: Runner, engine: CoevolutionEngine) -> None:
         self.runner, self.engine = runner, engine
-        self._requests = engine.cycle(cast(Coevolution, runner.batch), runner.generation + 1)
+        batch = cast(Coevolution, runner.batch)
+        self._requests = engine.cycle(batch, runs_behind(batch, runner.last))
         with engine.device_context:
             self._take(next(self._requests))
 
-    def _take(self, request: tuple[Array, Array]) -> None:
+    def _take(self, request: PartialRequest) -> None:
         """Take the points of a request as they are evaluated."""
         batch = cast(Coevolution, self.runner.batch)
-        X, Y = request
-        self._values = values_of_points(batch.x, X), values_of_points(batch.y, Y)
-        self._told: tuple[Array, Any] | None = None  # values of pairs told in parts, and which pairs have one
+        self.request = request
+        self._values = values_of_points(batch.x, request.X), values_of_points(batch.y, request.Y)
         self._handed_out = 0
 
     @property
@@ -47,21 +49,21 @@ class AskedCycle:
         return (X, Y) if self.runner.batch.n_runs > 1 else (X[0], cast(Array, Y)[0])
 
     def hand_out(self, n: int) -> tuple[Array, Array]:
-        """Return the next n rows of X, or as many as are left, and all of Y."""
+        """Return the next n rows of X that have pairs without a value, or as many as are left, and all of Y."""
         self._check_one_run("ask(n)")
         X, Y = self.points
-        begin, self._handed_out = self._handed_out, min(self._handed_out + n, len(X))
-        return X[begin : self._handed_out], Y
+        waiting = np.flatnonzero(~self.request.has_value.reshape(len(X), -1).all(axis=1))
+        rows = waiting[waiting >= self._handed_out][:n]
+        if len(rows):
+            self._handed_out = int(rows[-1]) + 1
+        return X[self.runner.batch.xp.asarray(rows)], Y
 
     def _check_one_run(self, what: str) -> None:
         if self.runner.batch.n_runs > 1:
             raise ValueError(f"{what} needs n_runs=1, got n_runs={self.runner.batch.n_runs}; tell all values at once")
 
-    def check_values(self, X: Array, Y: Array, F: Array) -> Array | None:
-        """Return the values of all pairs in the form of the engine; None where some pairs have no value yet.
-
-        The points are checked, and the shape of F.
-        """
+    def tell(self, X: Array, Y: Array, F: Array) -> bool:
+        """Note the values of pairs, and return whether all pairs have values; the points are checked, and the shape."""
         asked, batch = self.points, self.runner.batch
         sides = [(name, given, wanted) for name, given, wanted in zip("XY", (X, Y), asked, strict=True)]
         other = [side for side in sides if np.shape(side[1]) != side[2].shape or not bool((side[1] == side[2]).all())]
@@ -75,9 +77,18 @@ class AskedCycle:
             raise ValueError(f"F must have shape {shape}, a row for every x, got {np.shape(F)}{hint}")
         with self.engine.device_context:
             values = contiguous(moved_to(F, asked[0], "F"), batch.spec.dtype)
-            if rows is not None:
-                values = self._tell_part(rows, values)
-            return None if values is None else values.reshape(batch.n_runs, *(one.shape[-2] for one in asked))
+            if rows is None:
+                self._note(np.arange(len(self.request.needed)), values.reshape(-1))
+            else:
+                self._note(*self._pairs_of(rows, values))
+        return self.request.complete
+
+    def _note(self, rows: IntArray, values: Array) -> None:
+        """Note the values of pairs, and record those that had none."""
+        new = np.flatnonzero(~self.request.has_value[rows])
+        record = record_rows(self.runner, self.request, rows[new], values[self.request.xp.asarray(new)])
+        self.request.put(rows, values)
+        record()
 
     def _rows(self, name: str, given: Array, asked: Array) -> list[list[int]]:
         """Return the rows of `asked` that equal each of the given points."""
@@ -91,28 +102,36 @@ class AskedCycle:
                 raise ValueError(f"{wanted}, and row {k} is none of them")
         return found
 
-    def _tell_part(self, rows: list[list[list[int]]], values: Array) -> Array | None:
-        """Note the values of some pairs, also for equal points; return those of all pairs when they are complete."""
-        xp, (X, Y) = self.runner.batch.xp, self.points
-        if self._told is None:
-            self._told = xp.zeros((len(X), len(Y)), values.dtype), np.zeros((len(X), len(Y)), bool)
-        all_values, has_value = self._told
+    def _pairs_of(self, rows: list[list[list[int]]], values: Array) -> tuple[IntArray, Array]:
+        """Return the rows of the request with these points, also with equal ones, and the last value of each."""
+        xp, n = self.request.xp, self.request.n_opponents
         (rows_x, from_x), (rows_y, from_y) = (flat_rows(one) for one in rows)
-        all_values[xp.asarray(rows_x)[:, None], xp.asarray(rows_y)] = values[
-            xp.asarray(from_x)[:, None], xp.asarray(from_y)
-        ]
-        has_value[np.ix_(rows_x, rows_y)] = True
-        return all_values if has_value.all() else None
+        found = values[xp.asarray(from_x)[:, None], xp.asarray(from_y)]
+        pairs, last = np.unique((rows_x[:, None] * n + rows_y).reshape(-1)[::-1], return_index=True)
+        return pairs, found.reshape(-1)[::-1][xp.asarray(last)]
 
-    def send(self, values: Array) -> bool:
-        """Continue with the values, and return whether the cycle asks for more; after an error it cannot continue."""
+    def go_on(self) -> bool:
+        """Continue while all pairs have values, and return whether some need one; after an error that is not possible.
+
+        The pairs of the next request may have values from before an interruption.
+        """
         with self.engine.device_context:
-            try:
-                self._take(self._requests.send(values))
-            except StopIteration:
-                self.runner.end_generation()
-                return False
+            while self.request.complete:
+                try:
+                    self._take(self._requests.send(self.request.reply))
+                except StopIteration:
+                    self.runner.locate()
+                    return False
         return True
+
+
+def next_cycle(runner: Runner, engine: CoevolutionEngine) -> AskedCycle | None:
+    """Return the next cycle that needs a value; None where all runs have ended."""
+    while not runner.done:
+        cycle = AskedCycle(runner, engine)
+        if cycle.go_on():
+            return cycle
+    return None
 
 
 def flat_rows(rows: list[list[int]]) -> tuple[IntArray, IntArray]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,13 +15,14 @@ from skde.engines.coevolution import POINTS, Coevolution
 from skde.engines.coevolution_spec import CoevolutionSpec
 from skde.interrupts import interrupts
 from skde.islands import Step
+from skde.minmax.incomplete_cycle import evals_within, progress_of, request_evals, rest_of_cycle
+from skde.minmax.partial_request import PartialRequest, Place
 from skde.stopping import HELD, RUNNING, UNLIMITED
 from skde.typing import Array, IntArray
 
-# A cycle as a generator that requests values. Each request is (X, Y), points against opponents of shapes (R, n, dim x)
-# and (R, m, dim y), and the reply has shape (R, n, m). With Y = None the request is for the features of points in a
-# Lagrangian: f, g and h, of shape (R, n, 1 + constraints).
-CycleRequests = Generator[tuple[Array, Array | None], Array, None]
+# A cycle as a generator that requests values; the reply to a request has the form of its `reply`. Without opponents the
+# request is for the features of points in a Lagrangian: f, g and h.
+CycleRequests = Generator[PartialRequest, Array, None]
 
 
 class CycleSchedule(PopulationSchedule):
@@ -86,6 +86,8 @@ class CoevolutionEngine:
         self.engine = engine
         self.name, self.xp, self.chunk_seconds = engine.name, engine.xp, engine.chunk_seconds
         self.work: tuple[Any, str] | None = None  # the objective, and its execution
+        # Of the cycle that is under way: the last request and, of other runs, those before; kept after an interruption.
+        self.requests: list[PartialRequest] = []
 
     @property
     def device_context(self) -> Any:
@@ -123,47 +125,59 @@ class CoevolutionEngine:
             self.engine.load_game(batch, game if variables is None else DecodedGame(game, *variables))
 
     def advance(self, batch: Coevolution, objective: Any, execution: str, begin: int, until: int) -> None:
-        """Run whole cycles up to number `until`: compiled ("run"), or with the values of a MinMaxObjective ("step")."""
+        """Run whole cycles up to number `until`: compiled ("run"), or with the values of an evaluator ("step")."""
         if execution == "run":
             self.engine.cycles(batch, until)
             return
         with self.device_context:
-            for c in range(begin + 1, until + 1):
-                running = batch.host("status") == RUNNING
-                if not running.any():
-                    return
-                run_cycle(self.cycle(batch, c), partial(objective.run_values, running))
+            while (runs := runs_behind(batch, until)).any():
+                run_cycle(self.cycle(batch, runs), objective.values)
 
-    def cycle(self, batch: Coevolution, c: int) -> CycleRequests:
-        """Run cycle c, or the rest of it after an interruption: the generations of the sides tell how much is done.
+    def cycle(self, batch: Coevolution, runs: Any) -> CycleRequests:
+        """Run the next cycle of runs with the same progress, or the rest of it after an interruption.
 
-        The extension gives the phases and their requests. Ctrl-C takes effect where the rest of a cycle can be
-        repeated: at requests, and while a side evolves.
+        The generations of the sides tell how much is done. The extension gives the phases and their requests. Ctrl-C
+        takes effect where the rest of a cycle can be repeated: at requests, and while a side evolves.
         """
+        with others_held(batch, runs), ExitStack() as uninterrupted:
+            yield from self._rest_of_cycle(batch, runs, uninterrupted)
+
+    def _rest_of_cycle(self, batch: Coevolution, runs: Any, uninterrupted: ExitStack) -> CycleRequests:
         engine, sides = self.engine, {"x": batch.x, "y": batch.y}
-        running = batch.host("status") == RUNNING
         for side in sides.values():
-            side.put("status", np.where(running, RUNNING, HELD))
-        values, y_evaluated = None, bool((batch.y.host("met")[running] >= c).all())
-        with ExitStack() as uninterrupted:
-            for phase in batch.phases(c, y_evaluated):
-                requests = phase.x != POINTS["NONE"] and (values is None or not phase.repeated)
-                points = [self._points(batch, c, *of) for of in (("x", phase.x), ("y", phase.y)) if requests]
-                side = sides.get(phase.side, batch)
-                first = int(side.host("generation")[running].max()) + 1 if phase.evolves else phase.generation
-                for g in range(first, phase.generation + 1):
-                    if phase.evolves:
-                        engine.propose(side, g)
-                    if requests:
-                        uninterrupted.close()
-                        values = yield points[0](g), points[1](g)
-                        if not phase.evolves:
-                            uninterrupted.enter_context(interrupts.deferred)
-                    engine.coevolution_step(batch, c, phase.number, values)
-                    if phase.evolves:
-                        engine.accept(side, g, None, batch.exchange[f"trials_{phase.side}"])
-                    elif phase.side:
-                        engine.migrate(side, g, Step.REFRESH)
+            side.put("status", np.where(runs, RUNNING, HELD))
+        progress, values = progress_of(batch)[int(runs.argmax())], None
+        c = progress.cycle + 1
+        place = Place(c, evals_within(batch, progress))
+        for phase, first, asks in rest_of_cycle(batch, progress):
+            points = [self._points(batch, c, *of) for of in (("x", phase.x), ("y", phase.y)) if asks]
+            side = sides.get(phase.side, batch)
+            for g in range(first, phase.generation + 1):
+                if phase.evolves:
+                    engine.propose(side, g)
+                if asks:
+                    uninterrupted.close()
+                    values = yield self._request(batch, place, points[0](g), points[1](g), runs)
+                    place = Place(c, place.evals + request_evals(batch, phase, c))
+                    if not phase.evolves:
+                        uninterrupted.enter_context(interrupts.deferred)
+                engine.coevolution_step(batch, c, phase.number, values)
+                if phase.evolves:
+                    engine.accept(side, g, None, batch.exchange[f"trials_{phase.side}"])
+                elif phase.side:
+                    engine.migrate(side, g, Step.REFRESH)
+
+    def _request(self, batch: Coevolution, place: Place, X: Array, Y: Array | None, runs: Any) -> PartialRequest:
+        """Return a request with the values that are known already, such as those before an interruption."""
+        before = self.requests[0] if self.requests else None
+        features = None
+        if Y is None and before is not None and place.cycle == before.place.cycle == 0 and before.place != place:
+            features = before.values
+        request = PartialRequest(place, X, Y, runs, batch.features, self.xp, features)
+        for other in self.requests:
+            request.take(other)
+        self.requests = [request, *(other for other in self.requests if not (other.runs & runs).any())]
+        return request
 
     def _points(self, batch: Coevolution, c: int, name: str, points: int) -> Callable[[int], Array]:
         """Return the function from a generation of a side to its points in a request of cycle c: arrays (R, n, dim)."""
@@ -182,12 +196,35 @@ class CoevolutionEngine:
         self.engine.synchronize()
 
 
-def run_cycle(cycle: CycleRequests, evaluate: Callable[[Array, Array | None], Array]) -> None:
+def runs_behind(batch: Coevolution, until: int) -> Any:
+    """Return which running runs make the next cycle, up to number `until`: those with the least progress."""
+    progress, running = progress_of(batch), batch.host("status") == RUNNING
+    waiting = [one for one, own in zip(progress, running, strict=True) if own and one.cycle < until]
+    least = min(waiting, default=None)
+    return running & [one == least for one in progress]
+
+
+@contextmanager
+def others_held(batch: Coevolution, runs: Any) -> Iterator[None]:
+    """Let only these runs continue."""
+    status = batch.host("status")
+    held = (status == RUNNING) & ~runs
+    if not held.any():
+        yield
+        return
+    batch.put("status", np.where(held, HELD, status))
+    try:
+        yield
+    finally:
+        batch.put("status", np.where(held, RUNNING, batch.host("status")))
+
+
+def run_cycle(cycle: CycleRequests, evaluate: Callable[[PartialRequest], Array]) -> None:
     """Run a cycle to its end, and evaluate its requests."""
     request = next(cycle, None)
     while request is not None:
         # Not inside `try`: the StopIteration of a user's function must not look like the end of the cycle.
-        values = evaluate(*request)
+        values = evaluate(request)
         try:
             request = cycle.send(values)
         except StopIteration:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from copy import copy
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -12,14 +11,15 @@ import numpy as np
 from skde.arrays import array_namespace, contiguous, real_array, to_numpy
 from skde.engines import Engine, Game, decode, matrix
 from skde.forms import AUTO, Form, find_rows
+from skde.minmax.partial_request import PartialRequest
 from skde.objectives.feasibility import FeasibilityRules, Outcome
 from skde.objectives.objective import POINT, ROWS, user_functions
 from skde.objectives.probe import probe, probe_form, sample, sizes
-from skde.point_workers import OutOfTime, unlimited
+from skde.point_workers import OutOfTime, Part
 from skde.pointwise import NanOnError, RowByRow, one_number
 from skde.problems import MinMaxProblem, Problem, get_problem
 from skde.problems.constraints import ConstrainedProblem
-from skde.typing import Array, FloatArray
+from skde.typing import Array, FloatArray, IntArray
 from skde.validation import check_bounds, listed
 from skde.variables import Variables, as_variables
 
@@ -135,33 +135,68 @@ class MinMaxObjective:
         """Return the values of the variables at points of the box of x."""
         return X if self.variables_x is None else decode(self.variables_x, X)
 
-    def run_values(self, running: FloatArray, X: Array, Y: Array | None) -> Array:
-        """Return the values of every run's points against its opponents, or the features of its points.
+    def parts(self, request: PartialRequest, seconds_left: Callable[[], float]) -> Iterator[Part]:
+        """Yield the values of the rows of a request that have none, as they come.
 
-        Parameters
-        ----------
-        running : ndarray of shape (R,)
-            The runs that need values; the values of the others are 0.
-        X : ndarray of shape (R, n, dim x)
-            Points.
-        Y : ndarray of shape (R, m, dim y) or None
-            Opponents; None for the features of the points in a Lagrangian.
+        They end early when no seconds are left, but not before the first one.
         """
-        values: Array = None
-        for r in np.flatnonzero(running):
-            own = self._at_values(self.features, X[r]) if Y is None else self._at_values(self.values, X[r], Y[r])
-            if values is None:
-                values = array_namespace(X).zeros((len(X), *own.shape), X.dtype)
-            values[r] = own  # a copy, because the next call may return the same memory
-        return values
+        runs = request.places_of(request.missing_rows)[0]
+        for number, r in enumerate(np.unique(runs)):
+            if number and seconds_left() <= 0:
+                return
+            begin = int(r) * request.size
+            rows = np.flatnonzero(~request.has_value[begin : begin + request.size])
+            for part in self._parts_of_run(request, begin, rows, seconds_left):
+                yield Part(begin + part.rows, part.values)
 
-    def timed(self, seconds_left: Callable[[], float]) -> MinMaxObjective:
-        """Return the objective with a time limit, which is looked at between pairs of a function of one pair."""
-        if self.of_pair is None:
-            return self
-        other = copy(self)
-        other.of_pair = self.of_pair.timed(seconds_left)
-        return other
+    def _parts_of_run(
+        self, request: PartialRequest, begin: int, rows: IntArray, seconds_left: Callable[[], float]
+    ) -> Iterator[Part]:
+        """Yield the values of some rows of a run, which begins at this row."""
+        if request.Y is None:
+            X = self._at_values_x(request.points(begin + rows)[0])
+            for part in self._feature_parts(X, seconds_left):
+                yield Part(rows[part.rows], part.values)
+        elif self.game is None and self.form.rows is False:
+            assert self.of_pair is not None
+            pairs = self._at_values(joined_on_host, *request.points(begin + rows))
+            for part in self.of_pair.rows.parts(pairs, seconds_left):
+                yield Part(rows[part.rows], part.values)
+        else:
+            r, n, xp = begin // request.size, request.n_opponents, request.xp
+            for x, y in blocks(rows, n):
+                found = self._at_values(self.values, request.X[r][xp.asarray(x)], request.Y[r][xp.asarray(y)])
+                yield Part((x[:, None] * n + y).ravel(), found.reshape(-1))
+                if seconds_left() <= 0:
+                    return
+
+    def _feature_parts(self, X: Array, seconds_left: Callable[[], float]) -> Iterator[Part]:
+        """Yield the features of points, values of the variables, as they come."""
+        problem = self.problem
+        assert problem is not None
+        if not problem.by_rows:
+            yield Part(np.arange(len(X)), self.features(X))
+            return
+        try:
+            constraints = problem.constraint_values(X, seconds_left)
+        except OutOfTime:
+            yield Part(np.arange(1), self.features(X[:1]))
+            return
+        xp = array_namespace(X)
+        for part in problem.f_parts(X, seconds_left):
+            columns = xp.asarray(part.values)[:, None], constraints[xp.asarray(part.rows)]
+            yield Part(part.rows, xp.concatenate(columns, axis=1))
+
+    def features_of(self, request: PartialRequest) -> Array:
+        """Return the features of all points of a request, by one call."""
+        return self.features(self._at_values_x(request.points(np.arange(len(request.needed)))[0]))
+
+    @property
+    def by_pairs(self) -> bool:
+        """Whether a Python function of one pair or, for a constrained problem, of one point is called."""
+        if self.problem is not None:
+            return self.game is None and self.problem.by_rows
+        return self.game is None and self.form.rows is False
 
     def features(self, X: Array) -> Array:
         """Return the features of points in a Lagrangian: f, g and h, of shape (n, 1 + m + l)."""
@@ -210,6 +245,12 @@ class PairByPair:
         Number of joblib's workers.
     on_error : {"raise", "nan"}
         With "nan", the value of a pair for which the function raises an exception is NaN.
+    dim_x : int
+        The number of variables of x.
+    variables_x, variables_y : Variables or None
+        Typed variables.
+    max_eval_time : float or None
+        Time limit of one evaluation in workers.
     """
 
     def __init__(
@@ -217,21 +258,16 @@ class PairByPair:
         function: Callable[[Any, Any], Any],
         n_jobs: int | None,
         on_error: str,
+        dim_x: int,
         variables_x: Variables | None = None,
         variables_y: Variables | None = None,
+        max_eval_time: float | None = None,
     ) -> None:
         self.failing = NanOnError(function) if on_error == "nan" else None
         self.user = self.failing or function
-        self.n_jobs = n_jobs
         self.variables = variables_x, variables_y
-        self.seconds_left = unlimited
-        self._known: dict[bytes, float] = {}  # values of pairs from a call that was cut short
-
-    def timed(self, seconds_left: Callable[[], float]) -> PairByPair:
-        """Return the function with a time limit, which is looked at between pairs: `OutOfTime` is raised then."""
-        other = copy(self)
-        other.seconds_left = seconds_left
-        return other
+        self.dim_x = dim_x
+        self.rows = RowByRow(self.value_of_pair, n_jobs, self.checked_value, self.failing, max_eval_time)
 
     def function(self, x: FloatArray, y: FloatArray) -> Any:
         """Return the function's value at a pair; points of named variables become dicts."""
@@ -247,36 +283,32 @@ class PairByPair:
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return f of every row of X against every row of Y."""
-        points, opponents = (side if isinstance(side, np.ndarray) else side.get() for side in (X, Y))
-        pairs = np.hstack([np.repeat(points, len(opponents), axis=0), np.tile(opponents, (len(points), 1))])
-        values, missing = np.empty(len(pairs)), np.arange(len(pairs))
-        if self._known:
-            keys = [pair.tobytes() for pair in pairs]
-            missing = np.array([k for k, key in enumerate(keys) if key not in self._known], np.int64)
-            values[:] = [self._known.get(key, np.nan) for key in keys]
-        found = np.zeros(len(pairs), bool)
-        of_pair = partial(self.value_of_pair, points.shape[1])
-        try:
-            for part in RowByRow(of_pair, self.n_jobs, self.checked_value, self.failing).parts(
-                pairs[missing], self.seconds_left
-            ):
-                values[missing[part.rows]], found[missing[part.rows]] = part.values, True
-            if not found[missing].all():
-                raise OutOfTime
-        except BaseException:
-            rows = np.flatnonzero(found)
-            self._known.update(zip((pair.tobytes() for pair in pairs[rows]), values[rows].tolist(), strict=True))
-            raise
-        self._known.clear()
-        return array_namespace(X).asarray(values.reshape(len(points), len(opponents)))
+        rows = np.arange(len(X) * len(Y))
+        pairs = joined_on_host(X[rows // len(Y)], Y[rows % len(Y)])
+        return array_namespace(X).asarray(self.rows(pairs).reshape(len(X), len(Y)))
 
-    def value_of_pair(self, dim_x: int, pair: FloatArray) -> Any:
+    def value_of_pair(self, pair: FloatArray) -> Any:
         """Return the value of the function at a row with both points of a pair."""
-        return self.function(pair[:dim_x], pair[dim_x:])
+        return self.function(pair[: self.dim_x], pair[self.dim_x :])
 
     def checked_value(self, value: Any, pair: FloatArray) -> float:
         """Return the value of a pair, checked to be one real number."""
         return self.checked(value, pair)
+
+
+def joined_on_host(X: Array, Y: Array) -> FloatArray:
+    """Return rows with both points of pairs, on the host."""
+    return np.hstack([to_numpy(X), to_numpy(Y)])
+
+
+def blocks(rows: IntArray, n: int) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield these rows of pairs as blocks of places of x and of y, each x against each of n y or some of these."""
+    wanted = np.zeros((int(rows.max()) // n + 1, n), bool)
+    wanted[np.divmod(rows, n)] = True
+    patterns, own = np.unique(wanted, axis=0, return_inverse=True)
+    for number, pattern in enumerate(patterns):
+        if pattern.any():
+            yield np.flatnonzero(own.reshape(-1) == number), np.flatnonzero(pattern)
 
 
 def resolve_minmax(
@@ -289,6 +321,7 @@ def resolve_minmax(
     pairwise: bool | str = AUTO,
     n_jobs: int | None = None,
     on_error: str = "raise",
+    max_eval_time: float | None = None,
 ) -> MinMaxObjective:
     """Return the objective for the arguments of MinMaxSolver.fit."""
     if isinstance(f, str):
@@ -300,6 +333,7 @@ def resolve_minmax(
     if isinstance(f, ConstrainedProblem):
         if bounds_y is not None:
             raise ValueError("bounds_y: a constrained problem's multipliers have none; see multiplier_bound")
+        f = f.with_jobs(n_jobs, max_eval_time)
         own = f.bounds if f.variables is None else f.variables
         box_x, variables_x = side_box("bounds_x", own if bounds_x is None else bounds_x, f.dim)
         game = None if f.kernel is None else Game(f.kernel, f.arrays, f.n_inequalities, f.n_equalities)
@@ -326,6 +360,7 @@ def resolve_minmax(
             )
     objective = unknown_function(bounds_x, bounds_y)
     variables_x, variables_y = objective.variables_x, objective.variables_y
+    dim_x = len(objective.box_x if variables_x is None else variables_x)
     return MinMaxObjective(
         objective.box_x,
         objective.box_y,
@@ -333,8 +368,9 @@ def resolve_minmax(
         source={"callable": getattr(f, "__qualname__", type(f).__name__)},
         variables_x=variables_x,
         variables_y=variables_y,
-        of_pair=PairByPair(f, n_jobs, on_error, variables_x, variables_y),
-        form=Form(None if pairwise == AUTO else not pairwise),
+        of_pair=PairByPair(f, n_jobs, on_error, dim_x, variables_x, variables_y, max_eval_time),
+        # Only evaluations of one pair can be ended, and the calls that find the form out might not end.
+        form=Form((None if max_eval_time is None else False) if pairwise == AUTO else not pairwise),
     )
 
 

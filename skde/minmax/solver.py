@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import math
+import os
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
 from skde.algorithms import Algorithm, get_algorithm
 from skde.callbacks import Callback, stop_request
-from skde.engines import CoevolutionSpec, Engine
+from skde.engines import CoevolutionSpec, Engine, MultiDeviceEngine
 from skde.fit.execution import run_fit
 from skde.fit.runner import Runner
-from skde.minmax.ask_tell import AskedCycle
+from skde.minmax.ask_tell import AskedCycle, next_cycle
 from skde.minmax.engine import CoevolutionEngine
+from skde.minmax.evaluator import run_cycles
 from skde.minmax.objective import MinMaxObjective, unknown_function
+from skde.minmax.recording import recorded_variables
+from skde.minmax.runner import MinMaxRunner
 from skde.minmax.solution import MinMaxSolution
 from skde.minmax.solver_objective import given_objective, named_objective, objective_given_again
 from skde.minmax.spec import (
-    MinMaxRunner,
+    check_eval_time,
     check_parameters,
     coevolution_engine,
     coevolution_spec,
@@ -37,6 +39,7 @@ from skde.minmax.state import (
     saved_parameters,
     saved_variables,
 )
+from skde.recorder import Recorder, current_recorder
 from skde.serialization import HEADER, check_layout, entry
 from skde.stopping import check_limits
 from skde.typing import Array
@@ -101,8 +104,8 @@ class MinMaxSolver(MinMaxSolution):
         Limit of the evaluations of one run, >= 1, which runs whole cycles and never exceeds it. An evaluation is a pair
         (x, y) or, for a constrained problem, a point x.
     max_time : float or None, default None
-        Time limit in seconds, > 0, checked between cycles about every 50 ms, and between pairs of a function of one
-        pair, after the first cycle; other longer cycles run to their ends.
+        Time limit in seconds, > 0, checked between cycles about every 50 ms, between pairs of a function of one pair
+        after the first, and between calls of one of arrays. Workers of a function of one pair that hang are ended.
     target : float or None, default None
         A run ends when the value of its incumbent is <= target.
     tol : float or None, default None
@@ -124,12 +127,13 @@ class MinMaxSolver(MinMaxSolution):
         Whether a callable takes one pair, f(x, y), and returns a number; False: f(X, Y) of shapes (n, dim x) and
         (m, dim y) returns all values, of shape (n, m). "auto": `fit` finds it out by a call of each form.
     n_jobs : int or None, default None
-        Threads of a CPU for compiled problems (None: OpenMP's number), and joblib workers of a callable with
-        pairwise=True (None: 1, or as joblib.parallel_config says). At most 1024 or, where these are more, the number of
-        processors.
+        Threads of a CPU for compiled problems (None: OpenMP's number), and joblib workers of a function of one pair, or
+        of one point in a constrained problem (None: 1, or as joblib.parallel_config says). At most 1024 or, where these
+        are more, the number of processors.
     callbacks : callable, list of callables or None, default None
-        Called with a `Progress` after the first cycle and then about every 40 ms, or after each longer cycle. A
-        callback that returns a true value, or raises StopIteration, ends the fit.
+        Called with a `Progress` after the first cycle and then about every 40 ms, or after each longer cycle, and with
+        a Python function on one device every 0.25 s within one. A callback that returns a true value, or raises
+        StopIteration, ends the fit.
     verbose : int, default 0
         0: print nothing; 1 or more: print the choice of "auto" and a progress bar.
     random_state : int, RandomState, Generator or None, default None
@@ -138,6 +142,12 @@ class MinMaxSolver(MinMaxSolution):
         The consequence of an exception in a function of one pair (pairwise=True). "raise": the fit ends with it, and
         `resume` continues. "nan": the value is NaN, which counts as infinity for x and never wins for y, and the first
         exception becomes a RuntimeWarning. A value that is no number is always an error.
+    max_eval_time : float or None, default None
+        Time limit in seconds, > 0, of one evaluation of a function of one pair in processes (n_jobs > 1): the value is
+        then NaN, the first one becomes a warning, and the process is ended.
+    recorder : Recorder, str, path-like or None, default None
+        A log of all pairs with their values, or of all points of a constrained problem, or the file to which they are
+        appended. Compiled problems then run by single requests, with the same bits. For one device.
 
     Attributes
     ----------
@@ -158,7 +168,7 @@ class MinMaxSolver(MinMaxSolution):
         worst_case_ minus an estimate of min over x of f(x, y_): about 0 at a saddle point. Searches of 200 generations
         compute both estimates on first access.
     n_evals_, n_iter_, time_ : int, int, float
-        Evaluations, cycles and seconds of the best run.
+        Evaluations, also of a cycle that is not complete, complete cycles and seconds of the best run.
     converged_, message_ : bool, str
         Whether the best run reached its target or tolerance; the reason for its end.
     population_x_, population_y_ : ndarray of shape (pop_size, dim)
@@ -261,6 +271,8 @@ class MinMaxSolver(MinMaxSolution):
         verbose: int = 0,
         random_state: Any = None,
         on_error: str = "raise",
+        max_eval_time: float | None = None,
+        recorder: Recorder | str | os.PathLike[str] | None = None,
     ) -> None:
         self.algorithm_x = algorithm_x
         self.algorithm_y = algorithm_y
@@ -290,6 +302,8 @@ class MinMaxSolver(MinMaxSolution):
         self.verbose = verbose
         self.random_state = random_state
         self.on_error = on_error
+        self.max_eval_time = max_eval_time
+        self.recorder = recorder
 
     @classmethod
     def fabris2012(cls, strategy: str = "rand/1/bin", pop_size: int = 50, **parameters: Any) -> MinMaxSolver:
@@ -338,6 +352,13 @@ class MinMaxSolver(MinMaxSolution):
             When there is no such device.
         KeyboardInterrupt
             After Ctrl-C; the best so far stays readable, unless nothing had been evaluated, and `resume` continues.
+
+        Notes
+        -----
+        After an error, Ctrl-C, a callback or max_time, also within a cycle, what was evaluated counts, is part of files
+        and pickles, and `resume` evaluates no pair again. Of a function of arrays a call that is interrupted is lost.
+        x_ and y_ are from the last complete cycle; before the first one, x_ has the smallest worst value of those with
+        the most opponents.
         """
         check_parameters(self)
         objective = given_objective(self, f, bounds_x, bounds_y, dim)
@@ -364,7 +385,7 @@ class MinMaxSolver(MinMaxSolution):
         KeyboardInterrupt
             After Ctrl-C, as from `fit`.
         """
-        runner = self._fitted()
+        runner = self._fitted("resume")
         self._check_unchanged()
         if f is not None:
             takes = self._source.get("takes") if self._objective is None else None
@@ -377,7 +398,7 @@ class MinMaxSolver(MinMaxSolution):
         self._solve(objective)
         return self
 
-    def _start(self, objective: MinMaxObjective, spec: CoevolutionSpec, planned: int) -> Runner:
+    def _start(self, objective: MinMaxObjective, spec: CoevolutionSpec, planned: int) -> MinMaxRunner:
         """Allocate the populations."""
         # A CoevolutionEngine has the part of the Engine protocol that a runner uses for whole cycles.
         runner = MinMaxRunner(cast(Engine, coevolution_engine(self, objective)), spec)
@@ -389,15 +410,28 @@ class MinMaxSolver(MinMaxSolution):
         """Check the rest before the first cycle, also the function."""
         runner = self._runner
         runner.rules = objective.rules
+        self._begin_record(runner)
         runner.set_rules(rules_of(self))
         objective.probe(runner.engine, runner.batch.spec.dtype, self.verbose)
+        check_eval_time(self, objective)
         self._objective, self._source, self._cycle = objective, objective.source, None
+
+    def _begin_record(self, runner: Runner) -> None:
+        """Set the recorder of the evaluations, after a check that it takes them."""
+        runner.recorder = current_recorder(self.recorder, runner.recorder)
+        if runner.recorder is not None:
+            if isinstance(runner.engine, MultiDeviceEngine):
+                raise ValueError(f"recorder needs one device, got {runner.engine.name!r}")
+            variables = recorded_variables(self._coevolution.coevolution_spec)
+            runner.recorder.begin(variables, len(variables))
 
     def _solve(self, objective: MinMaxObjective) -> None:
         runner, max_time = self._runner, check_limits(None, self.max_evals, self.max_time).max_time
         with stop_request(self, runner) as stop:
-            timed = objective.timed(partial(seconds_left, runner, max_time))
-            run_fit(runner, timed, "step" if objective.game is None else "run", max_time, stop)
+            if objective.game is None or runner.recorder is not None:
+                run_cycles(runner, objective, max_time, stop)
+            else:
+                run_fit(runner, objective, "run", max_time, stop)
         runner.warn_without_value()  # as in Minimizer
 
     # -- ask and tell --------------------------------------------------------------------------------------------------
@@ -408,8 +442,8 @@ class MinMaxSolver(MinMaxSolution):
         Parameters
         ----------
         n : int or None, default None
-            None: all points. Else, with n >= 0, at most n rows of X that were not handed out before, and all of Y;
-            none, when all have been handed out and not all pairs have values. For n_runs=1.
+            None: all points. Else, with n >= 0, at most n rows of X that were not handed out before and have pairs
+            without a value, and all of Y; none, when these have been handed out. For n_runs=1.
 
         Returns
         -------
@@ -433,7 +467,9 @@ class MinMaxSolver(MinMaxSolution):
         if not isinstance(engine, CoevolutionEngine):
             raise ValueError(f"ask and tell need one device, got device={self.device!r}")
         if self._cycle is None:
-            self._cycle = AskedCycle(runner, engine)
+            self._cycle = next_cycle(runner, engine)
+        if self._cycle is None:
+            raise RuntimeError(f"every run has ended: {self.message_}")
         return self._cycle.points if n is None else self._cycle.hand_out(check_int("n", n, 0))
 
     def tell(self, X: Array, Y: Array, F: Array) -> Self:
@@ -453,17 +489,17 @@ class MinMaxSolver(MinMaxSolution):
 
         Notes
         -----
-        Values that were told in parts are not in files and pickles: after `load`, `ask` returns all of the same points
-        again.
+        Values that were told in parts count, and are in files and pickles. After `load`, ask(n) returns the rows of X
+        that have pairs without a value.
         """
         cycle = self._cycle
         if cycle is None:
             raise RuntimeError("tell needs an ask before it: X, Y = ask(), and then tell(X, Y, f(X, Y))")
-        values = cycle.check_values(X, Y, F)
-        if values is None:
+        self._begin_record(self._runner)
+        if not cycle.tell(X, Y, F):
             return self
         self._cycle = None  # also after an error in the next line
-        if cycle.send(values):
+        if cycle.go_on():
             self._cycle = cycle
         return self
 
@@ -477,6 +513,7 @@ class MinMaxSolver(MinMaxSolution):
         objective = unknown_function(self.bounds_x, self.bounds_y)
         self._runner = self._start(objective, coevolution_spec(self, objective), self.n_cycles)
         self._runner.set_rules(rules_of(self))
+        self._begin_record(self._runner)
 
     @property
     def stopped_(self) -> bool:
@@ -525,9 +562,5 @@ class MinMaxSolver(MinMaxSolution):
             runner = self._start(saved.objective, saved.spec, saved.planned)
         runner.rules = saved.objective.rules
         runner.restore(header, arrays)
+        runner.restore_told(arrays, saved.objective)
         self._runner = runner
-
-
-def seconds_left(runner: Runner, max_time: float | None) -> float:
-    """Return the seconds until the time limit; the first cycle, without which there is no result, has none."""
-    return math.inf if max_time is None or runner.generation < 0 else max_time - runner.timer.seconds_of_limit

@@ -41,6 +41,7 @@ def given_objective(
         pairwise=pairwise,
         n_jobs=given.n_jobs,
         on_error=given.on_error,
+        max_eval_time=given.max_eval_time,
     )
 
 

@@ -11,13 +11,12 @@ from skde.algorithms import Algorithm, FitSetting, get_algorithm
 from skde.algorithms.population_size import PopulationSchedule
 from skde.engines import CoevolutionSpec, DeviceEngine, MultiDeviceEngine, Spec, engine_for
 from skde.engines.spec_builder import build_spec, build_spec_without_trials
-from skde.fit.runner import Runner
 from skde.forms import check_form
 from skde.minmax.engine import CoevolutionEngine, CycleSchedule
 from skde.minmax.objective import MinMaxObjective
-from skde.pointwise import ON_ERROR
+from skde.pointwise import ON_ERROR, check_processes
 from skde.random_state import island_seeds, run_seeds
-from skde.stopping import RUNNING, UNLIMITED, StoppingRules, check_stopping
+from skde.stopping import UNLIMITED, StoppingRules, check_stopping
 from skde.typing import FloatArray, IntArray
 from skde.validation import (
     check_choice,
@@ -34,18 +33,6 @@ from skde.variables import checked_variables
 POP_SIZE = 50  # of a side with an algorithm that is given by name
 MULTIPLIERS = ("update", "evolve")
 LARGEST_FACTOR = 1e300  # of multipliers and penalties, so that boxes and products stay finite
-
-
-class MinMaxRunner(Runner):
-    """A runner of incumbents, one for each run."""
-
-    starts_small = False  # incumbents do not tell how large the populations are
-
-    def judge_again(self, changed: list[int]) -> None:
-        """Let the runs continue that a changed rule ended: they are judged at the end of a cycle alone."""
-        progress = self.batch.progress()
-        progress["status"][np.isin(progress["status"], changed)] = RUNNING
-        self.put_status(self.settled(progress)["status"])
 
 
 class SavedPlan(NamedTuple):
@@ -86,6 +73,7 @@ class MinMaxParameters(Protocol):
     pairwise: bool | str
     n_jobs: int | None
     on_error: str
+    max_eval_time: float | None
     verbose: int
     random_state: Any
 
@@ -99,10 +87,21 @@ def check_parameters(given: MinMaxParameters) -> None:
     check_verbose(given.verbose)
     check_jobs(given.n_jobs)
     check_real("feasibility_tol", given.feasibility_tol, 0)
+    if given.max_eval_time is not None:
+        check_processes(given.max_eval_time, given.n_jobs, f"n_jobs={given.n_jobs!r}")
     if check_choice("on_error", given.on_error, ON_ERROR) == "nan" and pairwise is False:
         raise ValueError(
             "on_error='nan' needs pairwise=True: an exception of f(X, Y) does not say which pairs failed; let f return "
             "NaN for these, or take one pair"
+        )
+
+
+def check_eval_time(given: MinMaxParameters, objective: MinMaxObjective) -> None:
+    """Refuse a time limit of one evaluation for other functions than those of one pair."""
+    if given.max_eval_time is not None and not objective.by_pairs:
+        raise ValueError(
+            f"max_eval_time={given.max_eval_time} is for a Python function of one pair (pairwise=True); the "
+            "evaluations of one call cannot be ended one by one"
         )
 
 

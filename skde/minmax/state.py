@@ -12,7 +12,9 @@ from skde.engines.coevolution_arrays import coevolution_layout
 from skde.engines.state_checks import check_coevolution
 from skde.engines.task import NUMBER
 from skde.fit.runner_state import check_runner_state, runner_layout
+from skde.minmax.incomplete_cycle import TOLD
 from skde.minmax.objective import MinMaxObjective, resolve_minmax, side_box, unknown_function
+from skde.minmax.runner import told_layout
 from skde.minmax.spec import MinMaxParameters, SavedPlan, algorithm_of_y, coevolution_spec, get_side
 from skde.problems import get_problem, problem_names
 from skde.serialization import HEADER, Layout, check_layout, entry
@@ -21,7 +23,7 @@ from skde.validation import check_choice, check_int
 from skde.variables import Variables
 
 # Parameters that a header has in another form, or not at all.
-OTHER_FORM = ("algorithm_x", "algorithm_y", "bounds_x", "bounds_y", "callbacks", "random_state")
+OTHER_FORM = ("algorithm_x", "algorithm_y", "bounds_x", "bounds_y", "callbacks", "random_state", "recorder")
 
 
 class SavedFit(NamedTuple):
@@ -107,7 +109,8 @@ def read_fit(given: MinMaxParameters, header: dict[str, Any], arrays: dict[str, 
         planned = header["planned"]
         saved = {name: arrays[name] for name in ("seeds", "seeds_x", "seeds_y", "limits")}
         spec = coevolution_spec(given, objective, SavedPlan(n_cycles=planned, **saved))
-    check_layout(arrays, own | coevolution_layout(spec))
+    told = told_layout(spec) if TOLD[0] in arrays else {}
+    check_layout(arrays, own | coevolution_layout(spec) | told)
     spec.incumbents.last = max(spec.incumbents.last, int(arrays["generation"].max()))
     sides = (get_side("algorithm_x", given.algorithm_x), get_side("algorithm_y", algorithm_of_y(given)))
     check_coevolution(spec, arrays, *sides)

@@ -1,0 +1,77 @@
+"""The evaluation of the requests of a cycle, and the loop over cycles with values that the host computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from skde.engines import MultiDeviceEngine
+from skde.fit.execution import Execution, StopRequest, fit_context
+from skde.fit.runner import Runner
+from skde.interrupts import interrupts
+from skde.minmax.objective import MinMaxObjective
+from skde.minmax.partial_request import PartialRequest
+from skde.minmax.recording import record_rows
+from skde.point_workers import OutOfTime, Part
+from skde.typing import Array
+
+
+class RequestEvaluator:
+    """The values of the requests of a fit.
+
+    Values of a function of one pair come one after the other, or from workers in any order, and those of a function of
+    arrays run by run. Where something ends the fit between them, they are kept in the request.
+
+    Parameters
+    ----------
+    runner : Runner
+        The fit.
+    objective : MinMaxObjective
+        The objective.
+    seconds_left : callable
+        Returns the seconds until the time limit.
+    ends : callable
+        Returns whether a callback or the time limit ends the fit; called between values.
+    """
+
+    def __init__(
+        self, runner: Runner, objective: MinMaxObjective, seconds_left: Callable[[], float], ends: Callable[[], bool]
+    ) -> None:
+        self.runner, self.objective = runner, objective
+        self._seconds_left, self._ends = seconds_left, ends
+        self._stopped = False
+
+    def values(self, request: PartialRequest) -> Array:
+        """Return the values of a request; `OutOfTime` is raised where the fit ends before, but not before the first."""
+        if self._stopped or (self._ends() and self.runner.has_results):
+            raise OutOfTime
+        for part in self.objective.parts(request, self._left):
+            self._keep(request, part)
+        if not request.complete:
+            self._ends()
+            raise OutOfTime
+        return request.reply
+
+    def _left(self) -> float:
+        return 0.0 if self._stopped else self._seconds_left()
+
+    def _keep(self, request: PartialRequest, part: Part) -> None:
+        """Keep some values, and find out whether something ends the fit."""
+        record = record_rows(self.runner, request, part.rows, part.values)
+        with interrupts.deferred:
+            request.put(part.rows, part.values)
+            record()
+        self._stopped = not request.complete and (self._stopped or self._ends())
+
+
+def run_cycles(runner: Runner, objective: MinMaxObjective, max_time: float | None, stop: StopRequest | None) -> None:
+    """Run cycles with values that the host computes until every run has ended; parameters as in `run_fit`."""
+    engine: Any = runner.engine
+    with fit_context(runner):
+        execution = Execution(runner, max_time, stop, 0)
+        # Of several devices, each works in a thread, and callbacks are called between cycles only.
+        alone = not isinstance(engine, MultiDeviceEngine)
+        ends = execution.ends_within if alone else lambda: execution.seconds_left <= 0
+        evaluator = RequestEvaluator(runner, objective, lambda: execution.seconds_left, ends)
+        with engine.share(runner.batch, evaluator, "step"):
+            execution.run_chunks(even=True)

@@ -1,0 +1,76 @@
+"""The record of pairs, or of points of a constrained problem, in a Recorder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+import numpy as np
+
+from skde.arrays import to_numpy
+from skde.engines import Coevolution, CoevolutionSpec, Spec
+from skde.fit.recording import nothing
+from skde.fit.run_results import values_of_points
+from skde.fit.runner import Runner
+from skde.minmax.partial_request import PartialRequest
+from skde.objectives.feasibility import FeasibilityRules
+from skde.problems.constraints import total_violation
+from skde.typing import Array, FloatArray, IntArray
+from skde.variables import Variable, Variables, nameless
+
+
+def recorded_variables(spec: CoevolutionSpec) -> Variables:
+    """Return the variables of a record: those of x and, in a game, of y, which have different names."""
+    sides = [side_variables("x", spec.x)]
+    if not spec.constraints:
+        sides.append(side_variables("y", spec.y))
+    names = [name for side in sides for name in side]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"recorder needs different names of the variables of x and y, and both have {name!r}")
+    return Variables({name: variable for side in sides for name, variable in side.items()})
+
+
+def side_variables(side: str, spec: Spec) -> dict[str, Variable]:
+    """Return the variables of a side by name: the user's, or x0, x1 and so on, or y0, y1."""
+    if spec.variables is None:
+        box = Variables(list(zip(spec.lower.tolist(), spec.upper.tolist(), strict=True)))
+        return {f"{side}{j}": member for j, member in enumerate(box.members)}
+    members = spec.variables.members
+    names = spec.variables.names if spec.variables.named else [f"{side}{j}" for j in range(len(members))]
+    return {name: nameless(member) for name, member in zip(names, members, strict=True)}
+
+
+def record_rows(runner: Runner, request: PartialRequest, rows: IntArray, values: Array) -> Callable[[], None]:
+    """Return a function that records some rows of a request.
+
+    Parameters
+    ----------
+    runner : Runner
+        The fit.
+    request : PartialRequest
+        The request.
+    rows : ndarray of int of shape (n,)
+        Its rows.
+    values : ndarray of shape (n,) or (n, features)
+        Their values, or the features of points.
+    """
+    recorder = runner.recorder
+    if recorder is None:
+        return nothing
+    batch, (cycle, evals) = cast(Coevolution, runner.batch), request.place
+    spec = batch.coevolution_spec
+    before = (batch.spec.schedules[0].evals(cycle - 1) + evals) * len(request.X)
+    runs = request.places_of(rows)[0]
+    sides = zip((batch.x, batch.y), request.points(rows), strict=True)
+    X = np.hstack([to_numpy(values_of_points(side, points)) for side, points in sides if points is not None])
+    found, seconds = values_and_violations(runner, to_numpy(values).astype(np.float64)), runner.seconds
+    return lambda: recorder.add(before + rows, runs, cycle, "search", seconds, found, X, recorded_variables(spec))
+
+
+def values_and_violations(runner: Runner, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return values and violations of pairs, or of points with these features."""
+    rules = runner.rules
+    if not isinstance(rules, FeasibilityRules):
+        return values, np.zeros(len(values))
+    return values[:, 0], total_violation(values[:, 1:], rules.problem.n_inequalities, rules.tolerance)
