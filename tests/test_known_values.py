@@ -12,7 +12,7 @@ import pytest
 from scipy.optimize import LinearConstraint
 
 import skde.fit.known_values
-from skde import DE, Categorical, Fixed, Integer, Minimizer, Ordinal, Recorder, Status
+from skde import DE, Categorical, DeviceObjective, Fixed, Integer, Minimizer, Ordinal, Recorder, Status
 
 BINARY = [Integer(0, 1)] * 3
 LARGE = [Integer(0, 50), Integer(-9, 9), Categorical(["a", "b", "c"])]
@@ -64,6 +64,70 @@ def test_a_fit_ends_when_every_point_is_known(vectorized: bool) -> None:
     assert m.converged_
     assert m.message_.startswith("Every point of the space has been evaluated")
     assert m.fun_ == min(value(np.array(list(np.ndindex(2, 2, 2)), float)))
+
+
+COMPILED: dict[str, Any] = {
+    "name": "rosenbrock",
+    "C++": DeviceObjective("return team.sum(d, [&](int j) { return (x[j] - 1.5) * (x[j] - 0.25); });"),
+}
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("objective", COMPILED)
+@pytest.mark.parametrize("parameters", [{}, {"n_runs": 3}, {"n_islands": 2}, {"dtype": "float32"}], ids=", ".join)
+def test_a_compiled_fit_ends_when_every_point_is_known(parameters: Any, objective: str, device: str) -> None:
+    options: dict[str, Any] = {"random_state": 0, "device": device, **parameters}
+    m = Minimizer(bounds=BINARY, **options).fit(COMPILED[objective], dim=3)
+    assert [(run.n_evals, run.success, run.exhausted) for run in m.runs_] == [(8, True, True)] * len(m.runs_)
+    space = [Integer(0, 5)] * 3
+    steps, run = (
+        Minimizer(DE(pop_size=12), bounds=space, max_iter=8, execution=execution, **options).fit(
+            COMPILED[objective], dim=3
+        )
+        for execution in ("auto", "run")
+    )
+    assert np.array_equal(steps.population_, run.population_)
+    assert np.array_equal(steps.fitness_, run.fitness_)
+    assert steps.n_evals_ < run.n_evals_
+
+
+def test_a_compiled_fit_in_a_large_space_runs_in_the_engine() -> None:
+    m = make(bounds=[Integer(0, 1)] * 11).fit("sphere", dim=11)
+    assert m.n_evals_ == 620
+    assert m._runner.known is None
+
+
+@pytest.mark.parametrize("max_iter", [0, 1, None])
+@pytest.mark.parametrize(
+    "where",
+    [
+        {},
+        {"execution": "joblib", "n_jobs": 2},
+        {"device": ["cpu", "cpu"]},
+        {"device": ["cpu", "cpu"], "n_runs": 2},
+        {"execution": "step", "n_runs": 3},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("objective", ["name", "C++", "Python"])
+def test_nothing_free_is_one_evaluation_everywhere(
+    objective: str, where: dict[str, Any], max_iter: int | None, tmp_path: Path
+) -> None:
+    f = {**COMPILED, "Python": value}[objective]
+    m = Minimizer("jde", max_iter=max_iter, random_state=0, **{"device": "cpu", **where})
+    m.fit(f, [(2, 2), (3, 3), (1, 1)], dim=3)
+    assert [(run.n_evals, run.success, run.exhausted) for run in m.runs_] == [(1, True, True)] * len(m.runs_)
+    m.save(tmp_path / "fit")
+    again = Minimizer.load(tmp_path / "fit").resume(f)
+    assert (again.n_evals_, again.converged_, again.fun_) == (1, True, m.fun_)
+
+
+def test_nothing_free_by_an_execution_of_compiled_objectives() -> None:
+    for execution in ("run", "serial", "threads"):
+        m = Minimizer("jde", execution=execution, device="cpu").fit("sphere", [(2, 2), (3, 3)], dim=2)
+        assert (m.n_evals_, m.converged_) == (1, True)
+        with pytest.raises(ValueError, match="needs a compiled objective"):
+            Minimizer("jde", execution=execution, device="cpu").fit(value, [(2, 2), (3, 3)])
 
 
 def test_no_finite_value_is_no_success() -> None:

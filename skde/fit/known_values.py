@@ -14,6 +14,9 @@ from skde.typing import FloatArray, IntArray
 from skde.variables import Ordinal, Variables
 
 MOST_POINTS = 2**18  # that are remembered: some tens of megabytes
+# Values of a compiled objective are remembered in a space of so many points, which a fit may come to the end of. A step
+# with a look into the memory takes some microseconds for each trial, and a compiled generation a tenth of that.
+FEW_POINTS = 2**10
 BITS = np.dtype(np.uint8)
 
 

@@ -292,7 +292,8 @@ class Runner:
         if self.known is not None and self.remembers and (ended := self.known.exhausted).any():
             self.judge()  # a target comes first
             status = self.batch.host("status")
-            status[np.repeat(ended, self.batch.n_islands) & (status == RUNNING)] = int(Status.CONVERGED)
+            going = (status == RUNNING) | (status == LIMIT)
+            status[np.repeat(ended, self.batch.n_islands) & going] = int(Status.CONVERGED)
             self.batch.put("status", status)
             self.status_poll = StatusPoll(self.batch)
 

@@ -19,12 +19,19 @@ from skde.engines import (
 from skde.minimizer.parameters import MinimizerParameters
 from skde.objectives.caller_library import CallerLibrary
 from skde.objectives.objective import Objective
+from skde.variables import Variables
 
 
-def make_engine(given: MinimizerParameters, objective: Objective | None) -> Engine:
-    """Return the engine of a fit; an objective of None is evaluated by the user, with ask and tell."""
+def make_engine(given: MinimizerParameters, objective: Objective | None, variables: Variables | None) -> Engine:
+    """Return the engine of a fit; an objective of None is evaluated by the user, with ask and tell.
+
+    A fit with nothing free evaluates one point, on one device: there is nothing to divide.
+    """
     device = given.device
     python = objective is not None and objective.compiled is None
+    if variables is not None and not variables.free:
+        first = device if isinstance(device, str) or not device else device[0]
+        return engine_for("cpu" if python and first == "auto" else first, given.n_jobs, python, given.verbose)
     if given.execution == "joblib":
         if not isinstance(device, str):
             raise ValueError(f"execution='joblib' needs one device, that of every worker, got device={device!r}")
@@ -55,6 +62,8 @@ def choose_execution(execution: str, objective: Objective, engine: Engine) -> st
             f"execution={execution!r} needs a compiled objective: a name, a Problem or a DeviceObjective, without "
             "constraints in Python; Python functions run with execution='step'"
         )
+    if objective.variables is not None and not objective.variables.free:
+        return "step"
     check_kind(execution, engine)
     if execution in EXECUTION_MODELS:
         return model_path(execution, engine)

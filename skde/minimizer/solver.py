@@ -16,7 +16,7 @@ from skde.engines import Engine, JoblibEngine, Spec, model_on, shares
 from skde.fit import ask_tell
 from skde.fit.continuation import check_rules, check_warm_objective, check_warm_spec
 from skde.fit.execution import run_fit
-from skde.fit.known_values import KnownValues
+from skde.fit.known_values import FEW_POINTS, KnownValues, n_points
 from skde.fit.next_search import evals_at_limit, limits_after, next_search
 from skde.fit.plan import FitPlan
 from skde.fit.polish import Polish
@@ -228,6 +228,7 @@ class Minimizer(MinimizerParameters):
 
     Where every variable has levels (`Integer`, `Ordinal`, `Categorical`, `Fixed`), the values of a Python function at
     up to 262144 points are remembered, also in files: a repeated point is not evaluated, and not counted in n_evals_.
+    So are those of a compiled objective with execution="auto" in a space of at most 1024 points.
     The search is the same. A run ends, with converged_ True where there is a finite value, when it has come to every
     point of the space. The runs of a batch share the values, but each counts what it would evaluate alone. Nothing is
     remembered with final_evals, for a function that gave two values for one point before the fit, and with
@@ -355,7 +356,7 @@ class Minimizer(MinimizerParameters):
         objective = given_objective(self, self._library, given, dim, on_host(bounds), returned=returned)
         x0 = on_host(x0)
         check_polishable(self.polish, objective)
-        engine = make_engine(self, objective)
+        engine = make_engine(self, objective, objective.variables)
         check_device_of_library(self._library, engine)
         if warm:
             self._check_warm(engine, objective, x0)
@@ -473,7 +474,8 @@ class Minimizer(MinimizerParameters):
         runner.set_rules(self._plan.rules)
         objective.probe(runner.engine, runner.batch.spec.dtype, self.verbose)
         check_eval_time(self, objective)
-        self._begin_memory(runner, objective, execution in ("auto", "step"))
+        by_steps = execution in ("auto", "step") or (self.execution == "auto" and execution == "run")
+        self._begin_memory(runner, objective, by_steps)
         return objective, "step" if runner.remembers else execution
 
     def _begin_record(self, runner: Runner) -> None:
@@ -483,13 +485,16 @@ class Minimizer(MinimizerParameters):
             runner.recorder.begin(runner.batch.spec.variables, runner.batch.dim)
 
     def _begin_memory(self, runner: Runner, objective: Objective, by_steps: bool) -> None:
-        """Let values be remembered where all variables have levels, and this process sees the values of a function."""
+        """Let values be remembered where all variables have levels, and this process sees the values of a function.
+
+        Those of a compiled objective are in a small space, which a fit may come to the end of: steps take longer.
+        """
         variables = runner.batch.spec.variables
         runner.remembers = (
             by_steps
             and variables is not None
             and not variables.real_components.any()
-            and objective.compiled is None
+            and (objective.compiled is None or n_points(variables) <= FEW_POINTS)
             and not (objective.noisy or self.final_evals or shares(runner.engine))
         )
         if runner.remembers and runner.known is None and variables is not None:
@@ -746,7 +751,7 @@ class Minimizer(MinimizerParameters):
                 objective = asked_objective(self)
                 self._objective = None
                 self._library = CallerLibrary.of(self.bounds)
-                engine = make_engine(self, None)
+                engine = make_engine(self, None, objective.variables)
                 check_device_of_library(self._library, engine)
                 self._runner = self._make_runner(engine, objective, None, asked=True)
                 self._begin_record(self._runner)
@@ -796,7 +801,8 @@ class Minimizer(MinimizerParameters):
         with entry(HEADER):
             self.execution = model_on(self.execution, self.device)
             asked = set(source) <= {"returns"}
-            runner = Runner(make_engine(self, None if compiled or asked else Objective(plan.box)), spec)
+            own = None if compiled or asked else Objective(plan.box)
+            runner = Runner(make_engine(self, own, plan.variables), spec)
         if "outcomes" in arrays:
             runner.rules = StoredOutcomes(arrays["outcomes"], header["feasibility_tol"], header.get("fun_evals"))
         runner.restore(header, arrays)

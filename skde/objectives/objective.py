@@ -259,8 +259,6 @@ def as_objective(
         )
     if isinstance(objective, Problem):
         (box, variables), source = problem_box(objective, dim, bounds), problem_source(objective)
-        if variables is not None and not variables.free:  # one point is evaluated, as that of a function
-            return Objective(box, of_rows=objective, source=source, identity=source, variables=variables)
         return Objective(box, compiled=objective, source=source, identity=source, variables=variables)
     if not isinstance(objective, DeviceObjective) and not callable(objective):
         raise TypeError(

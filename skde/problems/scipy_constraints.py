@@ -211,12 +211,21 @@ class Nonlinear(Constraint):
 def bound_array(what: str, given: Any) -> FloatArray:
     """Return lower or upper bounds as an array of shape (1,) or (m,); NaN is not allowed."""
     try:
+        if has_dates(given):  # NumPy would make days or nanoseconds of them
+            raise TypeError("dates and times are no numbers")
         bounds = np.atleast_1d(np.array(given, np.float64))
     except (TypeError, ValueError) as error:
         raise ValueError(f"{what} must be numbers, got {given!r}") from error
     if bounds.ndim != 1 or len(bounds) == 0 or np.isnan(bounds).any():
         raise ValueError(f"{what} must be a number or a vector of numbers, got {given!r}")
     return bounds
+
+
+def has_dates(given: Any) -> bool:
+    """Return whether there are dates or times of NumPy among some numbers."""
+    values = np.asarray(given)
+    members = values.ravel().tolist() if values.dtype == object else []
+    return values.dtype.kind in "mM" or any(isinstance(one, np.datetime64 | np.timedelta64) for one in members)
 
 
 def constraint_list(given: Any) -> list[Any]:

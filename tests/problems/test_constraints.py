@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 import numpy as np
@@ -92,6 +93,11 @@ def test_violation() -> None:
             r"constraints\[0\].lb must be a number or a vector of numbers, got nan",
         ),
         (NonlinearConstraint(radius, "a", 1), r"constraints\[0\].lb must be numbers, got 'a'"),
+        (NonlinearConstraint(radius, np.datetime64("1970-01-01"), 1), r"\[0\].lb must be numbers, got .*datetime64"),
+        (NonlinearConstraint(radius, 0, [np.timedelta64(3, "D")]), r"\[0\].ub must be numbers, got .*timedelta64"),
+        (NonlinearConstraint(radius, 0, np.array([np.timedelta64(3, "D")], object)), r"\[0\].ub must be numbers"),
+        (NonlinearConstraint(radius, 0, datetime.date(2026, 1, 1)), r"\[0\].ub must be numbers, got datetime.date"),
+        (Bounds(np.array(["1970-01-01"] * 2, "datetime64[D]"), 1), r"\[0\].lb must be numbers, got .*datetime64"),
         (NonlinearConstraint(radius, [0, 1], [1, 2, 3]), "lb and ub must have the same length, got 2 and 3"),
         (Bounds(4, 5), r"constraints\[0\] leaves nothing of bounds\[0\]: from 4 to 3"),
         (Bounds([0, 0, 0], 5), r"constraints\[0\] must have one bound for each of 2 variables, got 3"),
