@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.optimize import NonlinearConstraint
 
-from skde import DE, Minimizer, Status
+from skde import DE, Minimizer, Recorder, Status
 
 BOX = [(-5.0, 5.0)] * 2
 
@@ -150,6 +151,48 @@ def test_an_interrupted_polish_counts_what_it_evaluated(polish: str, error: Any)
         m.fit(f)
     assert m.n_evals_ == len(calls) == 27
     assert m.fun_ == min(float(((x - 0.5) ** 2).sum()) for x in calls)
+
+
+@pytest.mark.parametrize("again", ["same", "file"])
+@pytest.mark.parametrize("polish", ["L-BFGS-B", "Nelder-Mead", "quasi-Newton", "SLSQP", True])
+def test_a_polish_goes_on_from_its_best_point(polish: Any, again: str, tmp_path: Path) -> None:
+    """What it had evaluated counts, is recorded, and is the start of the next one."""
+    calls: list[Any] = []
+    breaks = {30, 31, 55}
+
+    def f(x: Any) -> float:
+        if len(calls) in breaks:
+            breaks.remove(len(calls))
+            raise ZeroDivisionError
+        calls.append(x.copy())
+        return float(((x - 0.5) ** 2).sum() + 0.1 * ((x[1:] - x[:-1] ** 2) ** 2).sum())
+
+    recorder = Recorder(tmp_path / "log.jsonl")
+    m = make(bounds=[(-5.0, 5.0)] * 6, max_iter=0, polish=polish, max_evals=2000, recorder=recorder)
+    with pytest.raises(ZeroDivisionError):
+        m.fit(f)
+    for _ in range(10):
+        before, best = len(calls), m.fun_
+        assert m.n_evals_ == before == len(recorder)
+        assert best == f_min(calls)
+        if again == "file":
+            m.save(tmp_path / "fit")
+            m = Minimizer.load(tmp_path / "fit").set_params(recorder=recorder)
+            assert (m.n_evals_, m.fun_) == (before, best)
+        try:
+            m.resume(f)
+            break
+        except ZeroDivisionError:
+            pass
+    assert not breaks
+    assert m.n_evals_ == len(calls) == len(recorder)
+    assert m.fun_ == f_min(calls) <= best
+    assert m.runs_[0].polish_complete
+
+
+def f_min(points: list[Any]) -> float:
+    """Return the least value of this function at some points."""
+    return min(float(((x - 0.5) ** 2).sum() + 0.1 * ((x[1:] - x[:-1] ** 2) ** 2).sum()) for x in points)
 
 
 @pytest.mark.parametrize("slow_part", ["objective", "constraint"])
