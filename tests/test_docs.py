@@ -200,6 +200,20 @@ def test_links(page: Path) -> None:
             assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"
 
 
+def anchors_of(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub and the site make them."""
+    heads = re.findall(r"(?m)^#+ (.+)$", re.sub(r"(?ms)^```.*?^```", "", page.read_text()))
+    return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_to_headings(page: Path) -> None:
+    """Without the site too: all headings are in the pages."""
+    for target, anchor in re.findall(r"\]\(([\w./-]*)#([\w-]+)\)", page.read_text()):
+        linked = page.parent / target if target else page
+        assert anchor in anchors_of(linked), f"{page.name} links to {target}#{anchor}, which is not there"
+
+
 def test_contributing_names_paths_that_exist() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text()
     paths = re.findall(r"`((?:skde|tuning|tests|docs|examples|benchmarks)/[\w./]*)`", text)

@@ -72,8 +72,8 @@ def small_budgets() -> list[str]:
 
 def rows_of(name: str, keys: tuple[str, ...]) -> list[list[Any]]:
     """Return some entries of all rows of a record."""
-    forms = {"suite": SUITES.get, "p": "{:.2g}".format}
-    return [[forms.get(key, str)(row[key]) for key in keys] for row in read(name)["rows"]]
+    texts = ({**row, "p": f"{row['p']:.2g}", "suite": SUITES.get(row.get("suite"))} for row in read(name)["rows"])
+    return [[row[key] for key in keys] for row in texts]
 
 
 def middle_budgets() -> list[str]:

@@ -100,8 +100,8 @@ def compared(comparison: Comparison) -> list[str]:
     for name in dict.fromkeys(line.row for line in comparison.lines):
         texts = [name]
         for column, own in heads.items():
-            line = cells.get((name, column))
-            texts += [line.paper, ours(line)][-len(own) :] if line else [""] * len(own)
+            cell = cells.get((name, column))
+            texts += [cell.paper, ours(cell)][-len(own) :] if cell else [""] * len(own)
         rows.append(texts)
     counts, worse = counts_text(comparison), reasons(comparison)
     return [

@@ -26,7 +26,7 @@ def tables(name: str) -> list[str]:
 
 def rate(record: dict[str, Any]) -> float:
     """Return the rate of copies in GB/s."""
-    return median(record["memory"]["copy_bytes_per_second"]) / 1e9
+    return float(median(record["memory"]["copy_bytes_per_second"])) / 1e9
 
 
 def tables_of(record: dict[str, Any]) -> list[str]:

@@ -239,3 +239,36 @@ def test_verdicts_of_papers() -> None:
     for reproduction in reproduce.REPRODUCTIONS.values():
         paper = reproduction.paper
         assert f"{paper.title}. The paper's machine: {paper.machine}." in " ".join(page.split())
+
+
+def places_of(rows: list[list[str]], column: int) -> list[str]:
+    """Return the places of `auto` in a column of a table, each as "3" or "2 to 3", by row."""
+    return [re.sub(r".*places? (.*) of \d+", r"\1", row[column]) for row in rows]
+
+
+def test_places_of_auto() -> None:
+    page, held_out = text_of("which"), module("held_out")
+    ten = places_of([row for row in cells_of(module("bbob").lowest_ranks()) if row[1] == "10"], 4)
+    assert "In 10 variables auto has places {}, {} and {} of 33 algorithms".format(*ten) in page
+    held = places_of(cells_of(held_out.lowest_ranks()), 3)
+    assert "auto has places {}, {} and {} among 33, 33 and 31 algorithms".format(*held) in page
+    cec = places_of(cells_of(module("cec").lowest_ranks()), 4)
+    assert "auto has places {}, {} and {} on CEC 2017, {}, {} and {} on CEC 2011.".format(*cec) in page
+    readings = (cells_of(held_out.reading(f"held-out-{name}")) for name in ("middle", "sizes", "large"))
+    middle, sizes, large = (places_of(rows, 2) for rows in readings)
+    assert "auto has places {}, {} and {} on the three groups of functions.".format(*middle) in page
+    assert sizes == ["1", "1", "1"]
+    assert "auto has place 1 on all three groups of functions." in page
+    assert "auto has places {} and {} of 31 algorithms.".format(*large) in page
+
+
+def test_areas_and_last_targets_of_auto() -> None:
+    page = text_of("which")
+    rows = {(row["algorithm"], row["dim"]): row for row in read("bbob-auto")["rows"]}
+    ten = [rows[name, 10] for name in ("auto", "cmaes", "arrde")]
+    areas = "the area of auto is {:.3f}, of cmaes {:.3f}, of arrde {:.3f};".format(*(row["area"] for row in ten))
+    assert f"{areas} they solve {ten[0]['solved']}, {ten[1]['solved']} and {ten[2]['solved']} of 72 runs." in page
+    auto, archive = (shares for _, *shares in cells_of(module("auto").last_target())[:2])
+    few, some, many = ((auto[place], archive[place]) for place in (0, 3, 5))
+    text = "auto has {}, BIPOP-CMA-ES {} in 2 variables; {} and {} in 10; {} and {} in 40."
+    assert text.format(*few, *some, *many) in page
