@@ -306,6 +306,8 @@ class Space:
                 allowed = distribution(values.for_rule()) if callable(distribution) else distribution
             except KeyError as error:
                 missing = error.args[0]
+                if missing in parameters:
+                    raise
                 raise ValueError(
                     f"{name!r} depends on {missing!r}, which is no parameter of the space{nearest(missing, parameters)}"
                 ) from error

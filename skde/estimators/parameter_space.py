@@ -27,6 +27,8 @@ FORMS = "a list of values, a distribution of scipy.stats, a distribution of Optu
 MOST_LEVELS = 100
 # Quantiles of a distribution without a least or a greatest value stay so far from 0 and 1.
 TAIL = 1e-4
+# Where other libraries say the scale of a range, after its ends.
+SCALES = ("uniform", "log-uniform", "loguniform", "log", "linear")
 PLAIN = (bool, int, float, str, type(None))  # what JSON says as it is
 MOST_SEEDS = 2**32 - 1
 PART = ""  # the key of the choice among several mappings
@@ -151,7 +153,7 @@ class ParameterSpace:
         """The number of parameters with more than one value."""
         return sum(parameter.n_values > 1 for parameter in self.parameters)
 
-    def applies(self, parameter: Parameter, raw: Mapping[str, Any]) -> bool:
+    def applies(self, parameter: Parameter, raw: dict[str, Any]) -> bool:
         """Return whether a parameter applies, by the raw values of the others; those that do not apply are None."""
         if parameter.part is not None and raw[PART] != parameter.part:
             return False
@@ -163,7 +165,7 @@ class ParameterSpace:
 
         values = DependentValues(own, find)
         for name, other in own.items():
-            if other.key in raw.keys():  # noqa: SIM118 - those that are found already
+            if other.key in dict.keys(raw):  # those that are found already
                 _ = values[name]
         return meets(parameter, values)
 
@@ -222,6 +224,8 @@ def meets(parameter: Parameter, values: DependentValues) -> bool:
         return bool(parameter.condition(values.for_rule()))
     except KeyError as error:
         missing = error.args[0]
+        if missing in values.names:
+            raise
         raise ValueError(
             f"the condition of {parameter.name!r} needs {missing!r}, which is no parameter of its mapping in "
             f"param_distributions{nearest(missing, values.names)}"
@@ -270,8 +274,8 @@ def as_parameter(key: str, name: Any, given: Any, part: int | None, condition: C
         form = scipy_form(name, given)
     elif hasattr(given, "rvs"):
         form = {"quantile": draws(given), "drawn": True}
-    elif isinstance(given, tuple) and len(given) == 2 and all(map(is_number, given)):
-        refuse_pair(name, given)
+    elif is_range(given):
+        refuse_range(name, given)
     elif isinstance(given, Sequence | np.ndarray) and not isinstance(given, str | bytes):
         form = list_form(name, list(given))
     else:
@@ -293,20 +297,28 @@ def list_form(name: str, values: list[Any]) -> dict[str, Any]:
     return {"choices": tuple(different.values()), "ordered": ordered}
 
 
-def refuse_pair(name: str, given: tuple[Any, ...]) -> None:
-    """Refuse a pair of numbers, which is a range as bounds of a solver, and would be two values here.
+def is_range(given: Any) -> bool:
+    """Return whether something is a pair of numbers, or one that a scale follows, as other libraries write ranges."""
+    if not isinstance(given, tuple) or len(given) < 2 or not all(map(is_number, given[:2])):
+        return False
+    return len(given) == 2 or (isinstance(given[-1], str) and given[-1] in SCALES)
+
+
+def refuse_range(name: str, given: tuple[Any, ...]) -> None:
+    """Refuse a pair of numbers, which is a range as bounds of a solver, and would be values here.
 
     Raises
     ------
     ValueError
         With the spellings of both.
     """
-    low, high = pair = tuple(sorted(map(as_plain, given)))
+    low, high = pair = tuple(sorted(map(as_plain, given[:2])))
     kind = "Integer" if all(isinstance(end, int) for end in pair) else "Real"
     log = f", on a logarithmic scale skde.Log({low!r}, {high!r})" if 0 < low < high else ""
+    values, count = (list(pair), "two values") if len(given) == 2 else (list(map(as_plain, given)), "values")
     raise ValueError(
-        f"param_distributions[{name!r}] must say whether ({low!r}, {high!r}) are two values or the ends of a range: "
-        f"write [{low!r}, {high!r}] for two values, skde.{kind}({low!r}, {high!r}) for a range{log}"
+        f"param_distributions[{name!r}] must say whether {shown((*pair, *given[2:]))} are {count} or the ends of a "
+        f"range: write {values} for {count}, skde.{kind}({low!r}, {high!r}) for a range{log}"
     )
 
 

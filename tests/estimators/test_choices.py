@@ -132,6 +132,8 @@ def test_numbers_of_numpy_and_of_python_are_one_choice() -> None:
         ((0, 1.5), r"skde\.Real\(0, 1\.5\) for a range$"),
         ((np.int64(1), np.float64(3)), r"\[1, 3\.0\] for two values"),
         ((10, 1), r"\[1, 10\] for two values"),
+        ((0.1, 100.0, "log-uniform"), r"'log-uniform'\] for values, skde\.Real\(0\.1, 100\.0\) .*skde\.Log\(0\.1, 100"),
+        ((1, 8, 10, "uniform"), r"\[1, 8, 10, 'uniform'\] for values, skde\.Integer\(1, 8\)"),
     ],
 )
 def test_a_pair_of_numbers_is_refused(pair: Any, message: str) -> None:

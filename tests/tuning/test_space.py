@@ -103,12 +103,21 @@ def test_a_conditional_parameter_may_come_first() -> None:
     [
         lambda values: values.get("kernel") == "rbf",
         lambda values: "kernel" in values and values["kernel"] == "rbf",
-        lambda values: values["kernel"] == "rbf" and {**values}["kernel"] == dict(values)["kernel"] == "rbf",
+        lambda values: {**values}["kernel"] == "rbf",
+        lambda values: dict(values)["kernel"] == "rbf",
+        lambda values: dict(values.items()) == {"kernel": "rbf"},
+        lambda values: list(values) == ["kernel"] and list(values.values()) == ["rbf"],
+        lambda values: (lambda kernel, **_: kernel == "rbf")(**values),
     ],
 )
 def test_conditions_read_their_values_as_a_dict(condition: Any) -> None:
     space = Space(LATE, conditions={"gamma": condition})
     assert all(("gamma" in values) == (values["kernel"] == "rbf") for values in draws(space))
+
+
+def test_an_error_of_a_condition_is_not_taken_for_a_missing_parameter() -> None:
+    with pytest.raises(KeyError, match="kernel"):
+        Space(LATE, conditions={"gamma": lambda values: {}["kernel"]})
 
 
 def test_a_chain_of_conditions_in_any_order() -> None:
