@@ -94,6 +94,15 @@ def binds(function: Callable[..., Any], keywords: dict[str, Any], *given: Any) -
     return True
 
 
+def refused_signature(function: Callable[..., Any], count: int) -> str:
+    """Return the signature of a function that cannot take this number of arguments; empty: it can, or is not known."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return ""
+    return "" if binds(function, {}, *[None] * count) else str(signature)
+
+
 def parameter_names(function: Callable[..., Any]) -> set[str]:
     """Return the names of a function's parameters that may be keywords."""
     kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY

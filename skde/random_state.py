@@ -12,10 +12,10 @@ from skde.validation import check_int
 def run_seeds(random_state: Any, n_runs: int) -> Any:
     """Return the runs' seeds, uint64 of shape (n_runs,): the first is random_state itself when that is an int.
 
-    None draws the first from NumPy's global state, which `numpy.random.seed` sets. The others are SplitMix64's words
-    after it. Any run can be repeated alone from the seed in its result.
+    None, and the module `numpy.random`, draw the first from NumPy's global state, which `numpy.random.seed` sets. The
+    others are SplitMix64's words after it. Any run can be repeated alone from the seed in its result.
     """
-    if random_state is None:
+    if random_state is None or random_state is np.random:
         first = int(np.random.randint(2**31 - 1))  # noqa: NPY002 (the global state, as users seed it)
     elif isinstance(random_state, np.random.Generator):
         first = int(random_state.integers(2**63))

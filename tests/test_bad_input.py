@@ -139,6 +139,8 @@ def test_algorithms(algorithm: Any, error: type[Exception], message: str) -> Non
         ({"execution": "run"}, ValueError, r"execution='run' needs a compiled objective"),
         ({"execution": "graph"}, ValueError, r"execution='graph' needs a GPU"),
         ({"callbacks": 3}, TypeError, r"callbacks must be callables, got 3"),
+        ({"callbacks": lambda xk, convergence: 0}, TypeError, r"must take one argument.*with \(xk, convergence\)$"),
+        ({"callbacks": lambda: 0}, TypeError, r"must take one argument.*with \(\)$"),
         ({"vectorized": "False"}, TypeError, r"vectorized must be 'auto', True or False, got 'False' \(str\)"),
         ({"warm_start": 1}, TypeError, r"warm_start must be True or False, got 1 \(int\)"),
         ({"verbose": "False"}, TypeError, r"verbose must be an integer >= 0, got 'False'"),

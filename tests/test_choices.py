@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from skde import Categorical, Fixed, Log, Minimizer, MinMaxSolver, Ordinal, Variables
@@ -119,8 +120,28 @@ def test_descriptions_are_json() -> None:
 )
 def test_foreign_descriptions_are_refused(choice: Any) -> None:
     described = [{"kind": "ORDINAL", "name": "v", "values": [1, choice]}]
-    with pytest.raises(ValueError, match="a choice must be a value, or a scalar of NumPy"):
+    with pytest.raises(ValueError, match="a choice must be a value, a tuple, or a scalar of NumPy"):
         Variables.from_description(described)
+
+
+def test_a_choice_may_be_a_tuple(tmp_path: Path) -> None:
+    sizes: list[Any] = [(50,), (100, np.int64(50)), (), (None, ("a", 0.5))]
+    variables = Variables({"sizes": Categorical(sizes)})
+    assert [variables.points({"sizes": one}).item() for one in sizes] == [0, 1, 2, 3]
+    read = Variables.from_description(json.loads(json.dumps(variables.describe())))
+    assert read.members[0].choices == tuple(sizes)
+    assert type(read.members[0].choices[1][1]) is np.int64
+    m = Minimizer("jde", max_iter=5, random_state=0).fit(lambda sizes: len(sizes), bounds=variables)
+    m.save(tmp_path / "fit.npz")
+    assert m.params_["sizes"] is sizes[2]
+    assert Minimizer.load(tmp_path / "fit.npz").params_ == {"sizes": ()}
+
+
+def test_tables_of_pandas_are_points() -> None:
+    variables = Variables({"a": (0, 1), "k": Categorical(["u", "v"]), "c": Fixed(3)})
+    table = pd.DataFrame({"k": ["v", "u"], "a": [0.5, 0.25]})
+    assert variables.points(table).tolist() == [[0.5, 1, 3], [0.25, 0, 3]]
+    assert Variables([(0, 1), (0, 1)]).points(pd.DataFrame({"p": [0.5], "q": [0.25]})).tolist() == [[0.5, 0.25]]
 
 
 def test_the_middle_of_a_logarithm_is_the_geometric_mean() -> None:

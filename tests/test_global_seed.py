@@ -16,6 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from skde import Integer, Minimizer, MinMaxSolver, differential_evolution, minimize
 from skde.estimators import EvolutionSearchCV, ModelRegressor
 from skde.optuna import EvolutionSampler
+from skde.random_state import run_seeds
 
 from .tuning.landscape import cost, tuner
 
@@ -89,6 +90,17 @@ def test_the_global_seed_makes_results_repeatable(way: Callable[[], Any]) -> Non
         assert not np.array_equal(first, second)
         np.random.seed(43)
         assert not np.array_equal(first, way())
+    finally:
+        np.random.set_state(state)
+
+
+def test_the_module_of_numpy_is_its_global_state() -> None:
+    state = np.random.get_state()
+    try:
+        np.random.seed(42)
+        first = run_seeds(None, 2)
+        np.random.seed(42)
+        assert run_seeds(np.random, 2).tolist() == first.tolist()
     finally:
         np.random.set_state(state)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -45,7 +44,7 @@ from skde.estimators.samples import (
 )
 from skde.estimators.standard_errors import bootstrap_thetas, jacobian_covariance
 from skde.minimizer.plan import named_algorithm
-from skde.named_point import binds
+from skde.named_point import refused_signature
 from skde.random_state import run_seeds
 from skde.typing import Array, FloatArray, IntArray
 from skde.validation import (
@@ -103,10 +102,10 @@ class BaseModel(BaseEstimator):
             check_choice("standard_errors", self.standard_errors, STANDARD_ERRORS)
         if not callable(self.model) and self.model != LINEAR:
             raise TypeError(f"model must be {LINEAR!r} or a callable model(X, theta), got {shown(self.model)}")
-        if callable(self.model) and not binds(self.model, {}, None, None):
+        if callable(self.model) and (signature := refused_signature(self.model, 2)):
             raise TypeError(
                 "model must take two arguments, the samples and an array of all parameters: model(X, theta); got "
-                f"{shown(self.model)}, with {inspect.signature(self.model)}; for a function f(x, a, b) write "
+                f"{shown(self.model)}, with {signature}; for a function f(x, a, b) write "
                 "lambda X, theta: f(X[:, 0], *theta)"
             )
         if self.penalty is not None and not callable(self.penalty):

@@ -14,13 +14,12 @@ import numpy as np
 import skde._cpu as _cpu
 from skde.typing import FloatArray
 from skde.validation import check_choice, check_int, check_real, float_array, shown
-from skde.variables.choices import as_plain, describe_choice, is_filed, read_choice
+from skde.variables.choices import as_plain, describe_choice, is_choice, is_filed, read_choice
 
 # The sizes of integers that the kernels round: a half more is still a number of the precision.
 LARGEST_INTEGER = {"float64": 2**50, "float32": 2**21}
 # The least numbers of a precision with all of its digits, of which the kernels take logarithms.
 SMALLEST_LOG = {name: float(np.finfo(name).tiny) for name in LARGEST_INTEGER}
-CHOICES = (str, int, float, bool, type(None))
 
 
 @dataclass(frozen=True)
@@ -310,7 +309,7 @@ class Categorical(WholeNumbered):
 
     Parameters
     ----------
-    choices : sequence of str, int, float, bool, None or scalars of NumPy
+    choices : sequence of str, int, float, bool, None, scalars of NumPy, or tuples of these
         The choices, all different; one alone is fixed. `params_` has them as they are given, and arrays of points have
         the index of the choice, a number.
     name : str or None, default None
@@ -345,8 +344,11 @@ class Categorical(WholeNumbered):
             raise TypeError(f"Categorical.choices must be a list, got {shown(given)} ({type(given).__name__})")
         choices = list(map(as_plain, given))
         for choice in choices:
-            if not isinstance(choice, CHOICES):
-                raise TypeError(f"Categorical.choices must be text, numbers, bools or None, got {shown(choice)}")
+            if not is_choice(choice):
+                raise TypeError(
+                    f"Categorical.choices must be text, numbers, bools, None or tuples of these, got {shown(choice)}; "
+                    "for other objects give their names, or their places in a list"
+                )
         if not choices or len(set(map(repr, choices))) < len(choices):
             raise ValueError(f"Categorical.choices must be one or more different ones, got {shown(given)}")
         object.__setattr__(self, "choices", tuple(given))
@@ -403,6 +405,11 @@ class Fixed(Variable):
     kind: ClassVar[str] = "FIXED"
 
     def __post_init__(self) -> None:
+        if not isinstance(as_plain(self.value), int | float) and is_choice(self.value):
+            raise TypeError(
+                f"Fixed.value must be a number, got {shown(self.value)}; for other values write "
+                f"Categorical([{shown(self.value)}])"
+            )
         number = check_real("Fixed.value", self.value, -np.inf, np.inf, low_open=True, high_open=True)
         object.__setattr__(self, "value", self.value if is_filed(self.value) else number)
 
@@ -465,9 +472,10 @@ def as_variable(what: str, given: Any, kind: type[Variable] = Real) -> Variable:
     """Return a variable, or the one of this kind with a pair (low, high) as bounds."""
     if isinstance(given, Variable):
         return given
-    if isinstance(given, str) or np.shape(given) != (2,):
+    if not is_pair(given):
         raise TypeError(
-            f"{what} must be a pair (low, high), Real, Integer, Log, Ordinal, Categorical or Fixed, got {shown(given)}"
+            f"{what} must be a pair (low, high), Real, Integer, Log, Ordinal, Categorical or Fixed, got "
+            f"{shown(given)}{bounds_hint(given)}"
         )
     low, high = (check_real(what, bound) for bound in given)
     if kind is Integer:
@@ -475,6 +483,27 @@ def as_variable(what: str, given: Any, kind: type[Variable] = Real) -> Variable:
             raise ValueError(f"{what} must have a whole number between its bounds, got ({low}, {high})")
         low, high = math.ceil(low), math.floor(high)
     return Fixed(low) if low == high else kind(low, high)  # type: ignore[call-arg]
+
+
+def is_pair(given: Any) -> bool:
+    """Return whether something has two entries that may be bounds; text and bools may not."""
+    if isinstance(given, str | Mapping) or not hasattr(given, "__getitem__") or not hasattr(given, "__len__"):
+        return False
+    return len(given) == 2 and not any(
+        getattr(end, "ndim", 0) or isinstance(end, str | bool | np.bool | list | tuple | Mapping) for end in given
+    )
+
+
+def bounds_hint(given: Any) -> str:
+    """Return the spelling of several values, or of one, for what is no pair; empty: there is none."""
+    if isinstance(given, list | tuple | range | np.ndarray) and len(given) and all(map(is_choice, given)):
+        return f"; for one of several values write Categorical({shown(list(map(as_plain, given)))})"
+    if is_choice(given):
+        spelling = (
+            "Fixed({})" if isinstance(given, int | float) and not isinstance(given, bool) else "Categorical([{}])"
+        )
+        return f"; for a value that is fixed write {spelling.format(shown(given))}"
+    return ""
 
 
 def whole(given: Any) -> Any:

@@ -185,11 +185,16 @@ class Variables:
         }
 
     def points(self, given: Any, what: str = "x0") -> FloatArray:
-        """Return points, as an objective gets them, from an array or from one or more dictionaries of parameters."""
+        """Return points, as an objective gets them, from an array, from dictionaries of parameters, or from a table."""
+        if hasattr(given, "columns") and hasattr(given, "to_dict") and set(given.columns) & set(self.names):
+            given = given.to_dict("records")
         single = isinstance(given, Mapping)
         if single or (isinstance(given, Sequence) and len(given) and isinstance(given[0], Mapping)):
             return np.array([self._numbers(params, what) for params in ([given] if single else given)])
-        rows = np.atleast_2d(float_array(given, f"{what} must be numbers of shape ({len(self)},) or (n, {len(self)})"))
+        named = f", or have the variables {', '.join(self.names)} by name" if self.named else ""
+        rows = np.atleast_2d(
+            float_array(given, f"{what} must be numbers of shape ({len(self)},) or (n, {len(self)}){named}")
+        )
         if rows.ndim != 2 or rows.shape[1] != len(self):
             raise ValueError(f"{what} must have shape ({len(self)},) or (n, {len(self)}), got {np.shape(given)}")
         return rows
@@ -198,7 +203,13 @@ class Variables:
         members = dict(zip(self.names, self.members, strict=True))
         needed = {name for name, variable in members.items() if not variable.fixed}
         if not needed <= set(params) <= set(members):
-            raise ValueError(f"{what} must have the variables {', '.join(self.names)}, got {shown(dict(params))}")
+            missing = [name for name in self.names if name in needed - set(params)]
+            unknown = [str(name) for name in params if name not in members]
+            problems = [("missing", missing), ("unknown", unknown)]
+            raise ValueError(
+                f"{what} must have the variables {', '.join(self.names)}, got {shown(dict(params))}: "
+                + "; ".join(f"{problem} {', '.join(names)}" for problem, names in problems if names)
+            )
         return [
             variable.number(params[name], f"{what}[{name!r}]") if name in params else variable.limits[0]
             for name, variable in members.items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 from optuna.distributions import CategoricalDistribution
 from scipy.stats import uniform
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -150,3 +153,12 @@ def test_a_pair_of_numbers_is_refused_for_nested_estimators() -> None:
 @pytest.mark.parametrize("values", [[0.001, 100.0], (1, 2, 3), (True, False), ("a", 1), np.array([1.0, 2.0])])
 def test_other_sequences_are_choices(values: Any) -> None:
     assert ParameterSpace({"C": values}).parameters[0].n_values == len(values)
+
+
+def test_a_typed_variable_may_have_tuples() -> None:
+    space = {"hidden_layer_sizes": Categorical([(3,), (3, 2)])}
+    found = EvolutionSearchCV(MLPClassifier(max_iter=500, random_state=0), space, n_iter=4, cv=2, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found.fit(X[::5], y[::5])
+    assert sorted(one["hidden_layer_sizes"] for one in found.cv_results_["params"]) == [(3,), (3, 2)]

@@ -32,7 +32,7 @@ from skde.tuning import RacingTuner
 from skde.tuning.targets import base as target_module
 from skde.tuning.targets.base import Job, Limits
 from skde.tuning.targets.conversion import as_target
-from skde.tuning.targets.cost_targets import seeds_of
+from skde.tuning.targets.cost_targets import checked, seeds_of
 
 SECOND = Limits(1.0)
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows ends the program alone")
@@ -435,6 +435,20 @@ def test_a_command_line_with_an_open_quote() -> None:
 def test_values_that_are_not_targets(what: Any) -> None:
     with pytest.raises(TypeError, match="the target must be an algorithm of skde"):
         target(what)
+
+
+def test_functions_that_cannot_take_an_experiment() -> None:
+    for function in (lambda config: 1.0, lambda config, instance: 1.0, lambda: 1.0):
+        with pytest.raises(TypeError, match=r"three arguments, f\(config, instance, seed\), .* with \("):
+            target(function)
+    assert target(lambda config, *rest: 1.0)
+    assert target(max)
+
+
+@pytest.mark.parametrize("cost", [None, "fast", 1j, np.array(None)])
+def test_costs_that_are_no_numbers(cost: Any) -> None:
+    with pytest.raises(TypeError, match=r"the target must return one number as the cost, got .* \(\w+\)$"):
+        checked(cost)
 
 
 def test_errors_that_only_rounding_tells_apart_are_equal() -> None:

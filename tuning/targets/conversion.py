@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from skde.algorithms import ALGORITHMS, Algorithm, get_algorithm
+from skde.named_point import refused_signature
 from skde.tuning.targets.algorithm_target import AlgorithmTarget
 from skde.tuning.targets.base import Limits, Target
 from skde.tuning.targets.cost_targets import CommandCost, EstimatorCost, FunctionCost, SequentialTarget
-from skde.validation import nearest
+from skde.validation import nearest, shown
 
 
 def as_target(target: Any, limits: Limits, n_jobs: int | None, device: str, vectorized: bool | str = "auto") -> Target:
@@ -34,6 +35,11 @@ def as_target(target: Any, limits: Limits, n_jobs: int | None, device: str, vect
     if hasattr(target, "get_params") and hasattr(target, "fit"):
         return SequentialTarget(EstimatorCost(target), n_jobs)
     if callable(target):
+        if signature := refused_signature(target, 3):
+            raise TypeError(
+                "the target must take three arguments, f(config, instance, seed), the first one a dict of the "
+                f"parameters; got {shown(target)}, with {signature}"
+            )
         return SequentialTarget(FunctionCost(target), n_jobs)
     words = words_of(target) if isinstance(target, str) else target
     if isinstance(words, Sequence) and words and all(isinstance(word, str) for word in words):

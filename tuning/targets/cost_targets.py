@@ -143,7 +143,13 @@ def single_number(cost: Any) -> Any:
 
 def checked(cost: Any) -> float:
     """Return a cost as a float; inf rejects the configuration."""
-    value = float(single_number(cost))
+    number = single_number(cost)
+    try:
+        value = float(number)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"the target must return one number as the cost, got {shown(number)} ({type(number).__name__})"
+        ) from None
     if math.isnan(value):
         raise ValueError("the cost is NaN")
     if value == -math.inf:  # means, tests and models need finite costs
