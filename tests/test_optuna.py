@@ -446,3 +446,9 @@ def test_without_optuna_the_error_says_what_to_install() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "skde.optuna needs Optuna, which is missing: pip install 'skde[tuning]'" in done.stderr
+
+
+def test_an_unknown_algorithm_is_refused_with_those_that_may_be_chosen() -> None:
+    for given in ("AUTO", 3, None):
+        with pytest.raises((ValueError, TypeError), match="algorithm must be one of 'auto', 'de', "):
+            EvolutionSampler(given)  # type: ignore[arg-type]

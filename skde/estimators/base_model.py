@@ -339,6 +339,24 @@ class BaseModel(BaseEstimator):
                 out[kept] = of_kept
             return out
 
+    def _numbers(self, X: Any) -> FloatArray:
+        """Return new samples as numbers on the host, with NaN."""
+        numbers: FloatArray = validate_data(
+            self, on_host(X), reset=False, dtype=np.float64, ensure_all_finite="allow-nan"
+        )
+        return numbers
+
+    def _scored(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        """Return the samples, targets and weights of a score: without those that the policy leaves out."""
+        targets = np.asarray(on_host(y))
+        targets = targets.reshape(len(targets)) if targets.ndim == 2 and targets.shape[1] == 1 else targets
+        weights = None if sample_weight is None else np.asarray(on_host(sample_weight))
+        if self.nan_policy != OMIT:
+            return X, targets, weights
+        rows = complete_rows(self._numbers(X), targets)
+        kept = frame_rows(X, rows) if is_frame(X) else on_host(X)[rows] if hasattr(X, "shape") else np.asarray(X)[rows]
+        return kept, targets[rows], None if weights is None else weights[rows]
+
     def _output_of(self, X: Array, frame: Any, n_outputs: int | None) -> Array:
         """Return the model's output for samples."""
         out = self._predictor(X, n_outputs, frame, self._complex_valued)(self.theta_[None])[0]

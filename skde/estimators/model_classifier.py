@@ -17,7 +17,7 @@ from skde.estimators.class_losses import LOG_LOSS, OUTPUTS, PROBABILITY, Respons
 from skde.estimators.fit_watch import ModelProgress
 from skde.estimators.losses import Loss
 from skde.estimators.predictor import LINEAR
-from skde.estimators.samples import missing
+from skde.estimators.samples import OMIT, missing
 from skde.typing import Array
 from skde.validation import check_choice, named_parameters, shown
 
@@ -253,6 +253,37 @@ class ModelClassifier(ClassifierMixin, BaseModel):
         -------
         classes : ndarray of shape (n_samples,)
             On the host.
+
+        Raises
+        ------
+        ValueError
+            For samples with NaN that nan_policy="omit" leaves out, which have no class; `predict_proba` returns NaN.
         """
+        if self.nan_policy == OMIT:
+            left_out = np.flatnonzero(np.isnan(self._numbers(X)).any(axis=1))
+            if len(left_out):
+                raise ValueError(
+                    f"X has NaN in {len(left_out)} rows, the first is row {left_out[0]}: with nan_policy='omit' these "
+                    "have no class; leave them out, or take predict_proba, which returns NaN for them"
+                )
         out = self.decision_function(X)
         return self.classes_[to_numpy(self._responses.labels(out))]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of samples with the right class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), NumPy or CuPy, or data frame
+            The samples. nan_policy="omit" leaves out those with NaN in X or y.
+        y : array-like of shape (n_samples,)
+            The classes.
+        sample_weight : array-like of shape (n_samples,) or None, default None
+            Weights.
+
+        Returns
+        -------
+        score : float
+        """
+        X, y, sample_weight = self._scored(X, y, sample_weight)
+        return float(super().score(X, y, sample_weight))

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
-from sklearn.utils.validation import validate_data
 
 from skde.algorithms import Algorithm
 from skde.arrays import to_numpy
@@ -17,7 +16,6 @@ from skde.estimators.fit_watch import ModelProgress
 from skde.estimators.losses import Loss
 from skde.estimators.predictor import LINEAR
 from skde.estimators.regression_losses import regression_loss
-from skde.estimators.samples import OMIT, complete_rows
 from skde.typing import Array
 from skde.validation import check_bool, check_real, named_parameters
 
@@ -275,14 +273,8 @@ class ModelRegressor(RegressorMixin, BaseModel):
         -------
         score : float
         """
+        X, y, weights = self._scored(X, y, sample_weight)
         predictions, targets = to_numpy(self.predict(X)), np.asarray(on_host(y))
-        targets = targets.reshape(len(predictions)) if targets.size == len(predictions) else targets
-        weights = None if sample_weight is None else np.asarray(on_host(sample_weight))
-        if self.nan_policy == OMIT:
-            samples = validate_data(self, on_host(X), reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
-            rows = complete_rows(samples, targets)
-            predictions, targets = predictions[rows], targets[rows]
-            weights = None if weights is None else weights[rows]
         if targets.dtype.kind != "c" and predictions.dtype.kind != "c":
             return float(r2_score(targets, predictions, sample_weight=weights))
         parts = (np.stack([one.real, one.imag], axis=1) for one in (targets, predictions))

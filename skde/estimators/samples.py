@@ -30,10 +30,26 @@ def refuse_dates(name: str, given: Any) -> None:
     if is_frame(given):
         for column in given.columns:
             refuse_dates(f"the column {column!r} of {name}", given[column])
+            refuse_text(f"the column {column!r} of {name}", given[column])
         return
     kind = date_kind(given)
     if kind is not None:
         raise TypeError(f"{name} must hold numbers, and it holds {kind}: {DATE_HINT}")
+
+
+def refuse_text(name: str, column: Any) -> None:
+    """Refuse a column of a data frame that holds text, also text of numbers, which no model could calculate with.
+
+    Raises
+    ------
+    TypeError
+        With the name and the first text.
+    """
+    dtype = str(getattr(column, "dtype", "")).lower()
+    if dtype.startswith(("object", "str", "category", "enum", "categorical")):
+        text = next((one for one in column if isinstance(one, str)), None)
+        if text is not None:
+            raise TypeError(f"{name} must hold numbers, and it holds text, such as {shown(text)}: convert or drop it")
 
 
 def date_kind(given: Any) -> str | None:

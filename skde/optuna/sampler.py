@@ -15,12 +15,12 @@ from optuna.search_space import IntersectionSearchSpace
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
-from skde.algorithms import Algorithm, get_algorithm, small_population
+from skde.algorithms import ALGORITHMS, Algorithm, small_population
 from skde.algorithms.auto import AUTO, FitProperties, rule
 from skde.optuna.population import SEEDS, Population, check_population
 from skde.optuna.search_space import SearchSpace
 from skde.random_state import run_seeds
-from skde.validation import check_int, named_parameters, shown
+from skde.validation import check_choice, check_int, named_parameters, shown
 
 logger = logging.getLogger(__name__)
 
@@ -117,7 +117,9 @@ class EvolutionSampler(BaseSampler):
         self._known = n_trials is not None
         self.algorithm: str | Algorithm = AUTO
         if algorithm != AUTO:
-            self.algorithm = self._small(algorithm) if isinstance(algorithm, str) else get_algorithm(algorithm)
+            if not isinstance(algorithm, Algorithm):
+                check_choice("algorithm", algorithm, (AUTO, *ALGORITHMS))
+            self.algorithm = self._small(algorithm) if isinstance(algorithm, str) else algorithm
             check_population(self.algorithm, self.n_trials, 1)
         if independent_sampler is not None and not isinstance(independent_sampler, BaseSampler):
             raise TypeError(

@@ -349,3 +349,24 @@ def test_the_score_of_numbers_is_that_of_scikit_learn() -> None:
     fit = ModelRegressor(decay, BOX, **QUICK).fit(X, y)
     assert fit.score(X, y) == r2_score(y, fit.predict(X))
     assert fit.score(X, y[:, None]) == fit.score(X, y)
+
+
+def test_samples_that_are_left_out_have_no_class() -> None:
+    holed = X.copy()
+    holed[3] = np.nan
+    fit = ModelClassifier(line, [(-5, 5), (0, 5)], nan_policy="omit", **QUICK).fit(holed, CLASSES)
+    with pytest.raises(ValueError, match=r"X has NaN in 1 rows, the first is row 3: .*predict_proba"):
+        fit.predict(holed)
+    assert np.isnan(fit.predict_proba(holed)[3]).all()
+    rows = np.delete(np.arange(40), 3)
+    expected = (fit.predict(X[rows]) == CLASSES[rows]).mean()
+    assert fit.score(holed, CLASSES) == fit.score(pd.DataFrame(holed), CLASSES) == expected
+    wrong = np.where(rows < 20, 1 - CLASSES[rows], CLASSES[rows])
+    assert fit.score(X[rows], wrong, np.where(rows < 20, 0.0, 1.0)) == (fit.predict(X[20:]) == CLASSES[20:]).mean()
+
+
+@pytest.mark.parametrize("texts", [["a"] * 40, pd.Categorical(["a", "b"] * 20), [str(one) for one in t]], ids=str)
+def test_a_column_of_text_is_refused_by_name(texts: Any) -> None:
+    frame = pd.DataFrame({"t": t, "label": texts})
+    with pytest.raises(TypeError, match=r"the column 'label' of X must hold numbers, and it holds text, such as '"):
+        ModelRegressor(named_decay, BOX, **QUICK).fit(frame, y)
