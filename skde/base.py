@@ -298,8 +298,7 @@ class BaseSolver(BaseEstimator):
         path : str or path-like
             A file that `save` wrote.
         device : str, list of str or None, default None
-            The device to continue on; None: that of the saved fit. An execution model that the device does not have
-            becomes "auto".
+            The device to continue on; None: the device of the saved fit.
 
         Returns
         -------

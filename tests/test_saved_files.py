@@ -357,14 +357,6 @@ def test_every_generation_can_be_loaded(algorithm: Any, options: Any, tmp_path: 
         assert np.array_equal(Minimizer.load(tmp_path / "fit").ask(), m.ask())
 
 
-@pytest.mark.parametrize("device", [["cpu"], ["cpu", "cpu"]], ids=len)
-@pytest.mark.parametrize("model", ["serial", "threads", "naive", "kernels", "persistent"])
-def test_a_model_that_the_devices_do_not_have_becomes_auto(tmp_path: Path, model: str, device: list[str]) -> None:
-    solver = fit("sphere", fit_options={"dim": 3}, n_runs=2)
-    solver.set_params(execution=model).save(tmp_path / "fit")
-    assert Minimizer.load(tmp_path / "fit", device=device).execution == "auto"
-
-
 @pytest.mark.parametrize("wrong", [[], {}])
 def test_an_execution_that_is_no_text_is_refused(saved: Path, tmp_path: Path, wrong: Any) -> None:
     header, arrays = serialization.load(saved)

@@ -320,7 +320,7 @@ def test_compiled_objectives_and_float32() -> None:
         m = solver(bounds=None, dtype=dtype).fit("rastrigin", dim=3)
         assert isinstance(m.algorithm_, AlgorithmSequence)
         assert m.population_.dtype == m.x_.dtype == np.dtype(dtype)
-        assert_same(m, solver(bounds=None, dtype=dtype, execution="threads").fit("rastrigin", dim=3))
+        assert_same(m, solver(bounds=None, dtype=dtype, execution="step").fit("rastrigin", dim=3))
 
 
 def test_typed_variables() -> None:

@@ -32,8 +32,6 @@ from skde.cli.arguments import (
 )
 from skde.cli.output import aligned, ending, has_value, outcome, run_and_show, to_json, vector
 from skde.cli.user_modules import error_line, import_name
-from skde.engines import EXECUTION_MODELS, check_device, choose_engine, model_engine
-from skde.engines.execution_models import CPU_MODELS
 from skde.fit.local_search import NAMES
 from skde.minimizer import Minimizer
 from skde.minimizer.parameters import EXECUTIONS
@@ -49,7 +47,7 @@ EXAMPLES = """examples:
   skde minimize rastrigin --dim 30
   skde minimize rastrigin --dim 10 --algorithm de --set F=0.3,0.9 --set pop_size=50 --runs 30 --plot runs.png
   skde minimize fabris2012/p3 --max-evals 200000 --runs 20
-  skde minimize janssen2024/F8 --dim 50 --algorithm de --max-iter 1000 --execution serial
+  skde minimize janssen2024/F8 --dim 50 --algorithm de --max-iter 1000 --execution step
   skde minimize mymodule:loss --bounds "-5,5; 0,1; 0,1" --max-time 10
   skde minimize mymodule:cost --var n:int:1:20 --var rate:log:1e-5:1 --var kind:cat:ring,star
   skde minimize mymodule:loss_of_one_point --dim 8 --bounds -5 5 --n-jobs 4 --json
@@ -114,7 +112,8 @@ def minimize(options: Any) -> int:
     objective = find_objective(options.objective, dim)
     if not isinstance(objective, Problem | ConstrainedProblem):
         check_box(options, box)
-    device, reason = find_fit_device(options, is_python(objective))
+    check_choice("--execution", options.execution, EXECUTIONS)
+    device, reason = find_device(options.device, is_python(objective), options.n_jobs)
     minimizer = Minimizer(
         algorithm,
         device=device,
@@ -138,22 +137,6 @@ def minimize(options: Any) -> int:
 
     run_and_show(lambda: minimizer.fit(objective, dim=options.dim, bounds=box), show, lambda: has_value(minimizer))
     return 0
-
-
-def find_fit_device(options: Any, python: bool) -> tuple[str, str]:
-    """Return the device's full name and why it was chosen; "auto" is the device of an execution model."""
-    model = check_choice("--execution", options.execution, EXECUTIONS)
-    if model not in EXECUTION_MODELS:
-        return find_device(options.device, python, options.n_jobs)
-    check_device(options.device, "--device", several=False)
-    if python:
-        raise InputError(
-            f"--execution {model} needs a compiled objective: a problem's name, a Problem or a DeviceObjective; Python "
-            "functions run with --execution auto, step, graph or joblib"
-        )
-    model_engine(model, options.device, options.n_jobs)  # refuses a device that the model does not run on
-    device = "cpu" if model in CPU_MODELS else choose_engine(options.device)[0].name
-    return device, f"of execution={model!r}" if options.device == "auto" else "asked for"
 
 
 class UserFunction:

@@ -1,4 +1,4 @@
-"""The engines, which own memory, loops, launches and time, and the choice of one."""
+"""The engines, which own memory, loops and time, and the choice of one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from skde.engines.coevolution_spec import CoevolutionSpec
 from skde.engines.cpu import CpuEngine
 from skde.engines.decoded_game import DecodedGame
 from skde.engines.decoded_objective import DecodedObjective
-from skde.engines.execution_models import EXECUTION_MODELS, check_kind, model_engine, model_on, model_path
 from skde.engines.game import Game
 from skde.engines.generation_parts import BegunGeneration, PartsOfGenerations
 from skde.engines.graph_replay import RecordingError
@@ -21,7 +20,6 @@ from skde.engines.protocol import (
     RecordingEngine,
     SharingEngine,
     divides,
-    launches,
     records,
     shares,
 )
@@ -31,7 +29,6 @@ from skde.engines.single_device import check_device, choose_device, decode, eval
 from skde.engines.spec import Compiled, Spec
 
 __all__ = [
-    "EXECUTION_MODELS",
     "Batch",
     "BegunGeneration",
     "Coevolution",
@@ -55,7 +52,6 @@ __all__ = [
     "Spec",
     "SplitCoevolution",
     "check_device",
-    "check_kind",
     "choose_device",
     "choose_engine",
     "decode",
@@ -63,11 +59,7 @@ __all__ = [
     "engine_for",
     "evaluate",
     "find_gpus",
-    "launches",
     "matrix",
-    "model_engine",
-    "model_on",
-    "model_path",
     "records",
     "shares",
 ]

@@ -14,8 +14,6 @@ class Kernel(NamedTuple):
 
     Attributes
     ----------
-    has_operators : bool
-        Whether operators.cuh has it.
     varies : bool
         Whether it may change the size of a population.
     large_stages : int
@@ -31,7 +29,6 @@ class Kernel(NamedTuple):
     arrays: list[str]
     vectors: list[str]
     scratch: list[str]
-    has_operators: bool
     varies: bool
     large_stages: int
     along_sorting: bool

@@ -54,6 +54,7 @@ class CpuEngine:
     device_context: AbstractContextManager[Any] = nullcontext()
     exclusive: AbstractContextManager[Any] = nullcontext()
     chunk_seconds = CHUNK_SECONDS
+    even = False
 
     def __init__(self, n_jobs: int | None = None) -> None:
         self.n_jobs = n_jobs

@@ -21,7 +21,6 @@ from skde.engines.current_device import CurrentDevice
 from skde.engines.decoded_game import DecodedGame, variables_of_sides
 from skde.engines.decoded_objective import DecodedObjective
 from skde.engines.game import Game, opponent_task
-from skde.engines.generation_kernels import GENERATION, MODELS, GenerationKernels
 from skde.engines.graph_replay import sizes_vary
 from skde.engines.launch_plan import (
     MANY_WITH_STAGES,
@@ -78,6 +77,7 @@ class CudaEngine:
     """
 
     chunk_seconds = CHUNK_SECONDS
+    even = False
 
     def __init__(self, device: int = 0) -> None:
         import cupy
@@ -144,31 +144,6 @@ class CudaEngine:
         program = module(plan.team, plan.threads, plan.resident, plan.trials_shared)
         return Launcher(program, plan, work.vectors(max(plan.trials_shared, 1)))
 
-    def load_model(self, batch: Batch, objective: Compiled, model: str) -> None:
-        """Make a batch ready to run a compiled objective by launches for every generation: one of MODELS."""
-        with self.device_context:
-            spec = batch.spec
-            if spec.run_seconds is not None:
-                raise ValueError(f"execution={model!r} has no clock for each run; execution='persistent' has")
-            work, kernels = self._attach(batch, objective, batch.pop_max), kernels_of(batch)
-            evaluating = kernels.with_objective(objective)
-            self._steps(batch)
-
-            def compile_for(source: str, plan: Plan) -> Any:
-                shape = plan.team, plan.threads, plan.resident
-                if source != GENERATION:
-                    return self._module(source, kernels, *shape)
-                return self._module(source, evaluating, *shape, plan.trials_shared)
-
-            def occupancy(team: str, threads: int, least: int, trials_shared: int, shared_bytes: int) -> int:
-                module = self._module(GENERATION, evaluating, team, threads, least, trials_shared)
-                return blocks_per_multiprocessor(module, "make", threads, shared_bytes)
-
-            with self._loading.setdefault(evaluating, Lock()):
-                plan = MODELS[model].plan(work, self.machine, occupancy)
-                batch.program = MODELS[model](batch, plan, objective.scratch, compile_for)
-            self._make_workspace(batch, plan, workspace_vectors(objective, batch) * batch.dim)
-
     def _attach(self, batch: Batch, objective: Compiled, teams: int) -> Work:
         """Upload an objective's data, and return the sizes for a plan with `teams` teams for a run."""
         arrays, needs = self._upload(objective, batch.spec.dtype), batch.spec.needs
@@ -205,9 +180,6 @@ class CudaEngine:
         `synchronize` waits for their end.
         """
         with self.device_context:
-            if isinstance(batch.program, GenerationKernels):
-                batch.program.run(begin, until)
-                return
             self._prepare_launch(batch)
             batch.program("run", batch.record, np.int64(begin), np.int64(until))
 

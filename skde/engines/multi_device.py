@@ -164,6 +164,7 @@ class MultiDeviceEngine:
     ) -> None:
         self.engines = list(engines)
         self.name = ", ".join(engine.name for engine in engines)
+        self.even = False
         self.chunk_seconds: float = self.engines[0].chunk_seconds
         self.threads = DeviceThreads(self.engines)
         self._load, self._advance = load, advance

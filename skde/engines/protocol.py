@@ -52,6 +52,10 @@ class Engine(Protocol):
         """A context in which the array library works on this engine's device."""
 
     @property
+    def even(self) -> bool:
+        """Whether one call of `run` needs all running runs at the same generation."""
+
+    @property
     def chunk_seconds(self) -> float:
         """Seconds that one call of `run` should take: time limits, callbacks and Ctrl-C wait for its end."""
 
@@ -162,18 +166,6 @@ class RecordingEngine(Protocol):
 
     def record(self, batch: Batch, g: int, values: Callable[[Array], Array]) -> Any:
         """Record one generation; see skde/engines/cuda_graph.py."""
-
-
-class LaunchingEngine(Protocol):
-    """An engine with the execution models that launch kernels for every generation."""
-
-    def load_model(self, batch: Batch, objective: Compiled, model: str) -> None:
-        """Make a batch ready to run a compiled objective by "kernels", "fpde" or "fused"."""
-
-
-def launches(engine: Any) -> TypeGuard[LaunchingEngine]:
-    """Whether an engine has these models."""
-    return hasattr(engine, "load_model")
 
 
 def shares(engine: Any) -> TypeGuard[SharingEngine]:

@@ -17,7 +17,6 @@ from skde.engines import (
     RecordingEngine,
     RecordingError,
     divides,
-    launches,
     records,
     shares,
 )
@@ -82,10 +81,9 @@ def run_fit(
         The batch and its engine.
     objective : Objective
         The objective, in the form that the engine evaluates.
-    execution : {"run", "step", "graph", "kernels", "fpde", "fused", "auto"}
+    execution : {"run", "step", "graph", "auto"}
         Whole generations inside the engine (compiled objectives); one after the other with the host's evaluation, or
-        one recorded on the GPU and replayed; launches for every generation of a compiled objective; "auto": recorded
-        where that pays and has the bits of "step", else "step".
+        one recorded on the GPU and replayed; "auto": recorded where that pays and has the bits of "step", else "step".
     max_time : float or None
         Time limit in seconds.
     stop : StopRequest or None
@@ -164,13 +162,12 @@ class Execution:
                 self.run_chunks(even=execution == "step")
         elif execution == "step":
             self.run_steps(objective)
-        elif launches(runner.engine) and execution != "run":
-            runner.engine.load_model(runner.on_device[1], objective.compiled, execution)
-            self.run_chunks(even=True)
         else:
             engine, batch = runner.on_device
             engine.load(batch, objective.compiled)
-            if batch.spec.run_seconds is None:
+            if engine.even:
+                self.run_chunks(even=True)
+            elif batch.spec.run_seconds is None:
                 self.run_small_start(objective)
             else:
                 with engine.exclusive:

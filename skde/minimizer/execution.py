@@ -5,14 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from skde.engines import (
-    EXECUTION_MODELS,
     Engine,
     JoblibEngine,
     check_device,
-    check_kind,
     engine_for,
-    model_engine,
-    model_path,
     records,
     shares,
 )
@@ -37,8 +33,6 @@ def make_engine(given: MinimizerParameters, objective: Objective | None, variabl
             raise ValueError(f"execution='joblib' needs one device, that of every worker, got device={device!r}")
         check_device(device)
         return JoblibEngine("cpu" if python and device == "auto" else device, given.n_jobs)
-    if given.execution in EXECUTION_MODELS:
-        return model_engine(given.execution, device, given.n_jobs)
     return engine_for(device, given.n_jobs, python, given.verbose)
 
 
@@ -54,19 +48,21 @@ def check_device_of_library(library: CallerLibrary | None, engine: Engine) -> No
 def choose_execution(execution: str, objective: Objective, engine: Engine) -> str:
     """Return the execution of a fit on its engine.
 
-    It is "run", "step", "graph", "kernels", "fpde", "fused" or, for one of "step" and "graph", "auto".
+    It is "run", "step", "graph" or, for one of "step" and "graph", "auto".
     """
     compiled = objective.compiled is not None
-    if execution in ("run", *EXECUTION_MODELS) and not compiled:
+    if execution == "run" and not compiled:
         raise ValueError(
             f"execution={execution!r} needs a compiled objective: a name, a Problem or a DeviceObjective, without "
             "constraints in Python; Python functions run with execution='step'"
         )
     if objective.variables is not None and not objective.variables.free:
         return "step"
-    check_kind(execution, engine)
-    if execution in EXECUTION_MODELS:
-        return model_path(execution, engine)
+    if isinstance(engine, JoblibEngine) != (execution == "joblib"):
+        raise ValueError(
+            f"execution={execution!r}: this fit began on {engine.name!r}; a fit cannot change to or from 'joblib' "
+            "after its beginning"
+        )
     if execution == "auto" and not compiled and records(engine):
         return "auto"
     if execution in ("auto", "joblib"):

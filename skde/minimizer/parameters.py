@@ -9,7 +9,6 @@ from typing import Any
 from skde.algorithms import Algorithm
 from skde.base import BaseSolver
 from skde.callbacks import Callback
-from skde.engines import EXECUTION_MODELS
 from skde.fit.polish_budget import check_polish
 from skde.forms import check_form
 from skde.islands import Migration
@@ -27,7 +26,7 @@ from skde.validation import (
     refuse_iterator,
 )
 
-EXECUTIONS = ("auto", "run", "step", "graph", "joblib", *EXECUTION_MODELS)
+EXECUTIONS = ("auto", "run", "step", "graph", "joblib")
 LARGEST_FINAL = 2**20
 
 

@@ -12,7 +12,7 @@ from skde.algorithms import Algorithm
 from skde.algorithms.auto import AUTO
 from skde.algorithms.sequence import AlgorithmSequence
 from skde.callbacks import stop_request
-from skde.engines import Engine, JoblibEngine, Spec, model_on, shares
+from skde.engines import Engine, JoblibEngine, Spec, shares
 from skde.fit import ask_tell
 from skde.fit.continuation import check_rules, check_warm_objective, check_warm_spec
 from skde.fit.execution import run_fit
@@ -120,7 +120,7 @@ class Minimizer(MinimizerParameters):
         of GPUs, ["cuda:0", "cuda:1"] (or of "cpu"), divides islands and runs among them, at least one for each. A
         Python function is called in a thread for each device, with the points of its part.
     execution : str, default "auto"
-        "auto", "run", "step", "graph", "joblib", or one of the models below.
+        "auto", "run", "step", "graph" or "joblib".
         "run": whole generations inside the engine, for compiled objectives. "step": one generation after the other, for
         Python functions. "graph": a generation with a function on one GPU is recorded as a CUDA graph and replayed,
         which saves the host's work; the function must do the same operations every time and read nothing back to the
@@ -130,9 +130,7 @@ class Minimizer(MinimizerParameters):
         "joblib": islands and runs are divided among joblib's workers: processes or, under
         ``joblib.parallel_config("dask")`` or ``"ray"``, machines. Every worker uses `device` and calls Python functions
         itself.
-        Models that papers compare (docs/execution.md), for compiled objectives, with the same result by each: on the
-        CPU "serial" and "threads", on a GPU "naive", "kernels", "fpde", "fused" and "persistent". With device="auto" a
-        model takes its device. A fit that has begun cannot change to or from "joblib", "serial" and "naive".
+        A fit that has begun cannot change to or from "joblib".
     dtype : {"float64", "float32"}, default "float64"
         The precision of positions and values. Bounds are rounded to it inwards, so that no point is outside of them; a
         box with fewer than two numbers inside is an error.
@@ -184,7 +182,7 @@ class Minimizer(MinimizerParameters):
         number, are always errors.
     recorder : Recorder, str, path-like or None, default None
         A log of all points with their values, or the file to which they are appended. Compiled objectives then run by
-        single generations, with the same bits; models of execution, execution="joblib" and several devices are refused.
+        single generations, with the same bits; execution="run", "graph" or "joblib" and several devices are refused.
 
     Attributes
     ----------
@@ -356,7 +354,7 @@ class Minimizer(MinimizerParameters):
         objective = given_objective(self, self._library, given, dim, on_host(bounds), returned=returned)
         x0 = on_host(x0)
         check_polishable(self.polish, objective)
-        engine = make_engine(self, objective, objective.variables)
+        engine = self._make_engine(objective, objective.variables)
         check_device_of_library(self._library, engine)
         if warm:
             self._check_warm(engine, objective, x0)
@@ -456,6 +454,10 @@ class Minimizer(MinimizerParameters):
         runner.rules, runner.later_evals = objective.rules, self._later_evals()
         self._note_parameters()
         return runner
+
+    def _make_engine(self, objective: Objective | None, variables: Variables | None) -> Engine:
+        """Return the engine of a fit; None: the user evaluates. A subclass may have engines of its own."""
+        return make_engine(self, objective, variables)
 
     def _customize_spec(self, spec: Spec) -> Spec:
         """Return the Spec that runs; a subclass may change it here."""
@@ -751,7 +753,7 @@ class Minimizer(MinimizerParameters):
                 objective = asked_objective(self)
                 self._objective = None
                 self._library = CallerLibrary.of(self.bounds)
-                engine = make_engine(self, None, objective.variables)
+                engine = self._make_engine(None, objective.variables)
                 check_device_of_library(self._library, engine)
                 self._runner = self._make_runner(engine, objective, None, asked=True)
                 self._begin_record(self._runner)
@@ -799,10 +801,9 @@ class Minimizer(MinimizerParameters):
         source = header["source"]
         compiled = "problem" in source or "device_objective" in source
         with entry(HEADER):
-            self.execution = model_on(self.execution, self.device)
             asked = set(source) <= {"returns"}
             own = None if compiled or asked else Objective(plan.box)
-            runner = Runner(make_engine(self, own, plan.variables), spec)
+            runner = Runner(self._make_engine(own, plan.variables), spec)
         if "outcomes" in arrays:
             runner.rules = StoredOutcomes(arrays["outcomes"], header["feasibility_tol"], header.get("fun_evals"))
         runner.restore(header, arrays)

@@ -84,6 +84,7 @@ class CoevolutionEngine:
 
     def __init__(self, engine: DeviceEngine) -> None:
         self.engine = engine
+        self.even = False
         self.name, self.xp, self.chunk_seconds = engine.name, engine.xp, engine.chunk_seconds
         self.work: tuple[Any, str] | None = None  # the objective, and its execution
         # Of the cycle that is under way: the last request and, of other runs, those before; kept after an interruption.

@@ -250,9 +250,9 @@ def test_the_solver_with_the_inverted_test_is_the_papers_with_another_rate():
     assert published.get_params(deep=False).keys() == MinMaxSolver.fabris2012().get_params(deep=False).keys()
 
 
-def test_an_execution_model_joins_when_minimizer_has_it(monkeypatch):
+def test_an_execution_model_joins_where_the_device_has_it(monkeypatch):
     found = find_reproduction("janssen2024")
-    monkeypatch.setattr("skde.benchmark.protocol.EXECUTIONS", ("auto", "serial", "fused", "persistent"))
+    monkeypatch.setattr("skde.benchmark.protocol.EXECUTION_MODELS", dict.fromkeys(("serial", "fused", "persistent")))
     rows = {
         device: {one.places[0].row for one in found.experiments(device) if one.part != "trials"}
         for device in ("cpu", "cuda")

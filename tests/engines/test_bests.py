@@ -35,8 +35,7 @@ def same(cpu: Minimizer, gpu: Minimizer) -> bool:
 
 
 def fitted(device: str, algorithm: Any, function: Any = "rastrigin", **given: Any) -> Minimizer:
-    execution = {"execution": "persistent"} if device == "cuda" else {}
-    parameters = {"max_iter": 12, "random_state": 5, "device": device} | execution | given
+    parameters = {"max_iter": 12, "random_state": 5, "device": device} | given
     fit = {"dim": 2} if isinstance(function, str) else {}
     return Minimizer(algorithm, **parameters).fit(function, **fit)
 

@@ -15,7 +15,6 @@ from skde.algorithms import get_algorithm
 from skde.benchmark.generations import constant_size, new_batch
 from skde.engines import choose_device
 from skde.engines.cuda import CudaEngine, repeated_vectors
-from skde.engines.generation_kernels import FpdeKernels, generation_plan, operator_plan
 from skde.engines.launch_plan import LANES, STEP_BLOCKS, Device, Plan, Work, make_plan, step_plan
 
 H200 = Device(multiprocessors=132, shared_per_block=232_448)
@@ -283,39 +282,3 @@ def test_teams_may_be_kept_from_being_parts_of_a_warp() -> None:
 @pytest.mark.parametrize(("dim", "trials_shared"), [(1000, 1), (40_000, 0)])
 def test_large_arrays_stay_in_global_memory(dim: int, trials_shared: int) -> None:
     assert plan(dim=dim, pop=20).trials_shared == trials_shared
-
-
-@given(
-    dim=st.integers(1, 30_000),
-    pop=st.integers(1, 20_000),
-    n_runs=st.integers(1, 3000),
-    scratch=st.integers(0, 4),
-    itemsize=st.sampled_from([4, 8]),
-)
-def test_launches_of_a_generation_have_a_team_for_every_individual(
-    dim: int, pop: int, n_runs: int, scratch: int, itemsize: int
-) -> None:
-    work = Work(dim, pop, n_runs, scratch, (dim * dim,), itemsize)
-    for shape in (generation_plan, FpdeKernels.plan):
-        found = shape(work, H200, resident)
-        assert (found.blocks - 1) * found.teams < pop <= found.blocks * found.teams
-        assert found.groups == n_runs
-        assert found.staged == 0
-        assert found.shared_bytes <= H200.shared_per_block
-        assert found.trials_shared == (found.shared_bytes >= found.teams * (1 + scratch) * dim * itemsize)
-        assert operator_plan(found).teams == found.teams
-
-
-def test_blocks_have_more_warps_only_where_more_individuals_are_then_at_work() -> None:
-    def shape(pop: int, occupancy: Any = resident) -> tuple[str, int]:
-        found = generation_plan(Work(10, pop, 1, 0, (), 8), H200, occupancy)
-        return found.team, found.teams
-
-    def few(team: str, threads: int, least: int, trials_shared: int, shared_bytes: int) -> int:
-        """A multiprocessor with two blocks, however large."""
-        return 2
-
-    assert shape(50) == shape(1000) == ("Warp", 1)
-    assert shape(50, few) == ("Warp", 1)
-    assert shape(500, few) == ("Warp", 2)
-    assert shape(2600, few) == ("Warp", 8)

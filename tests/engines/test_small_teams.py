@@ -51,7 +51,7 @@ def test_those_that_shrink_equal_the_cpus(kind: Any, dim: int, dtype: str) -> No
     """From many that are sorted to few that are counted, over sizes between."""
     algorithm = kind(pop_size=MANY_WITH_STAGES + 500, pop_min=40)
     given: dict[str, Any] = {"max_iter": 14, "random_state": 2, "dtype": dtype}
-    gpu = Minimizer(algorithm, device="cuda", execution="persistent", **given).fit("rastrigin", dim=dim)
+    gpu = Minimizer(algorithm, device="cuda", **given).fit("rastrigin", dim=dim)
     cpu = Minimizer(algorithm, device="cpu", **given).fit("rastrigin", dim=dim)
     assert len(cpu.population_) < CONSTANTS["COUNTED_BY_GPU"] < MANY_WITH_STAGES
     assert np.array_equal(gpu.population_, cpu.population_)

@@ -12,7 +12,6 @@ import pytest
 from skde.engines import RecordingError
 from skde.engines.cuda import CudaEngine
 from skde.engines.cuda_graph import capture
-from skde.engines.generation_kernels import FusedKernels
 
 
 @pytest.mark.parametrize(
@@ -52,19 +51,3 @@ def test_ctrl_c_does_not_divide_the_launches_of_tell() -> None:
     with pytest.raises(KeyboardInterrupt):
         engine.accept(batch, 1, None, np.zeros(4))
     assert launched == ["accept", "end_generation", "end_generation"]
-
-
-def test_readers_wait_for_launches_before_an_error() -> None:
-    orders: list[tuple[str, str]] = []
-
-    def fail(*_: Any) -> None:
-        raise ZeroDivisionError
-
-    kernels: Any = object.__new__(FusedKernels)
-    islands = SimpleNamespace(stretches=lambda begin, until: [(begin, until)], migrates=lambda g: False)
-    kernels.batch = SimpleNamespace(spec=SimpleNamespace(islands=islands), record=None)
-    kernels.cuda, kernels.main = SimpleNamespace(get_current_stream=lambda: "caller"), "main"
-    kernels.make, kernels.order = fail, lambda first, then: orders.append((first, then))
-    with pytest.raises(ZeroDivisionError):
-        kernels.run(0, 5)
-    assert orders == [("caller", "main"), ("main", "caller")]

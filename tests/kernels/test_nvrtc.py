@@ -40,7 +40,7 @@ def architectures() -> list[int]:
 
 
 def build(source: str, architecture: int, options: tuple[str, ...], machine_code: bool = False) -> None:
-    """Compile one of the files."""
+    """Compile one of the files, of the package or at another path."""
     build_text((KERNELS / "gpu" / f"{source}.cu").read_bytes(), source, architecture, options, machine_code)
 
 
@@ -127,23 +127,6 @@ def test_marks_of_kept_points(algorithm: str, team: str, switches: tuple[str, ..
 def test_steps(algorithm: str) -> None:
     """With the strategy left open."""
     build("gpu_step", 90, options("Warp", "float64", algorithm))
-
-
-@pytest.mark.parametrize(("algorithm", "team"), list(zip(kernels(), itertools.cycle(["Warp", "Block"]), strict=False)))
-def test_launches_for_every_generation(algorithm: str, team: str) -> None:
-    """Those of execution="kernels" and "fused"."""
-    fixed = options(team, "float64", algorithm, constants=CONSTANTS, objective=get_problem("rotated_rastrigin", dim=2))
-    build("gpu_generation", 90, fixed)
-    if _cpu.algorithm_traits()[algorithm][0]:
-        for kind in (team, "Tile1"):
-            build("gpu_operators", 90, (*options(kind, "float32", algorithm), "-DSKDE_OPPOSITION"))
-
-
-def test_launches_in_the_shape_of_fpde() -> None:
-    sphere = get_problem("sphere", dim=2)
-    kernels = Kernels(np.dtype("float64"), "jde")
-    build("gpu_generation", 90, kernel_options(kernels.with_objective(sphere), "Tile16", 16, 2))
-    build("gpu_step", 90, kernel_options(kernels, "Tile1", 16, 2))
 
 
 def test_steps_of_blocks() -> None:
@@ -271,7 +254,6 @@ def test_typed_variables(dtype: str) -> None:
     build("gpu_decode", 75, options("Warp", dtype))
     decoded = options("Block", dtype, "jde", objective=DecodedObjective(get_problem("sphere"), variables))
     build("gpu_run", 90, decoded)
-    build("gpu_generation", 90, decoded)
     own = DecodedObjective(DeviceObjective("team.scratch[0] = x[0]; return team.scratch[0];", scratch=1), variables)
     build("gpu_evaluate", 90, options("Warp", dtype, objective=own))
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
 from skde.algorithms import Algorithm
+from skde.benchmark.execution_models import CPU_MODELS, EXECUTION_MODELS, ModelMinimizer
 from skde.benchmark.optimizers import option_text
 from skde.benchmark.records import Cell, best_values, errors_of, or_null, round_values
 from skde.minimizer import Minimizer
-from skde.minimizer.parameters import EXECUTIONS
 from skde.validation import check_choice
 
 SOLVED = 1e-8
 PROTOCOL, QUICK = "protocol", "quick"  # as budgets of a record
-ON_CPU = ("serial", "threads")  # executions that are of the CPU only
 CURVE = 10  # points of a curve
 
 
@@ -101,8 +101,8 @@ class Experiment:
         The cells of the paper's tables.
     target : float or None
         A run ends at this error.
-    execution : str
-        The execution model of `Minimizer`.
+    model : str
+        The execution model; "auto": the execution of `Minimizer`.
     alone : bool
         Whether the runs are made and timed one after another; else they are one batch.
     curve : bool
@@ -117,7 +117,7 @@ class Experiment:
     limits: Mapping[str, Any]
     places: tuple[Place, ...] = ()
     target: float | None = None
-    execution: str = "auto"
+    model: str = "auto"
     alone: bool = False
     curve: bool = False
 
@@ -220,15 +220,14 @@ def values_of(experiment: Experiment, what: str) -> Iterable[Any]:
 
 def measure_cell(problem: Any, experiment: Experiment, settings: Settings) -> Cell:
     """Measure one experiment; compilation for a GPU comes before."""
-    on_cpu = experiment.execution in ON_CPU
-    device = "cpu" if on_cpu else settings.device
-    minimizer = Minimizer(
+    device = "cpu" if experiment.model in CPU_MODELS else settings.device
+    make = Minimizer if experiment.model == "auto" else partial(ModelMinimizer.with_model, experiment.model)
+    minimizer = make(
         experiment.optimizer,
         n_runs=1 if experiment.alone else settings.runs,
         target=None if experiment.target is None else problem.f_opt + experiment.target,
         device=device,
-        n_jobs=1 if experiment.execution == "serial" else settings.n_jobs,
-        execution=experiment.execution,
+        n_jobs=1 if experiment.model == "serial" else settings.n_jobs,
         random_state=settings.seed,
         **experiment.limits,
     )
@@ -270,8 +269,9 @@ def mean_curve(histories: Sequence[Any]) -> list[float | None]:
 
 
 def timed_models(names: Iterable[str], device: str) -> list[str]:
-    """Return those of some execution models that `Minimizer` has on a device; on a GPU also those of the CPU."""
-    found = [name for name in names if name in EXECUTIONS and (device != "cpu" or name in (*ON_CPU, "auto"))]
+    """Return those of some execution models that run on a device; on a GPU also those of the CPU."""
+    on_cpu = (*CPU_MODELS, "auto")
+    found = [name for name in names if name in on_cpu or (device != "cpu" and name in EXECUTION_MODELS)]
     return [name for name in found if name != "auto" or "persistent" not in found]
 
 

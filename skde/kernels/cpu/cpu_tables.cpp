@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "algorithms/all.cuh"
-#include "algorithms/operators.cuh"
 #include "coevolution/games.cuh"
 #include "coevolution/requests.cuh"
 #include "core/drive.cuh"
@@ -59,14 +58,14 @@ nb::dict algorithms() {
   return table;
 }
 
-// {name: (whether operators.cuh has it, whether its type may change the size of a population, the largest number of its
+// {name: (whether its type may change the size of a population, the largest number of its
 // stages between generations of a large population, or 0 where it has as many as in a small one, whether these go along
 // with sorting on a GPU, where their number may be another one)}
 nb::dict algorithm_traits() {
   nb::dict table;
-#define SKDE_CASE(name, Algorithm)                                                                                \
-  table[#name] = nb::make_tuple(skde::has_operators<skde::Algorithm>, skde::Run<skde::Algorithm, double>::VARIES, \
-                                skde::Algorithm::LARGE_STAGES, skde::Algorithm::ALONG_SORTING);
+#define SKDE_CASE(name, Algorithm)                                                                         \
+  table[#name] = nb::make_tuple(skde::Run<skde::Algorithm, double>::VARIES, skde::Algorithm::LARGE_STAGES, \
+                                skde::Algorithm::ALONG_SORTING);
   SKDE_ALGORITHMS(SKDE_CASE)
 #undef SKDE_CASE
   return table;
@@ -192,7 +191,6 @@ nb::dict constants() {
   SKDE_ADD(WARP)
   SKDE_ADD(PARTIALS)
   SKDE_ADD(BLOCK_BYTES)
-  SKDE_ADD(PREPARED_BYTES)
   SKDE_ADD(TERMINAL)
   SKDE_ADD(ArrdeRules::KEPT)
   SKDE_ADD(Sade::STRATEGIES)

@@ -136,7 +136,7 @@ class Janssen2024(Reproduction):
                     for table in ("3", "fig. 6")
                 ),
                 target=SOLVED,
-                execution=model,
+                model=model,
                 alone=True,
             )
             for model in timed_models(MODELS, device)

@@ -109,7 +109,7 @@ class Qin2012(Reproduction):
                         else []
                     ),
                 ),
-                execution=model,
+                model=model,
                 alone=True,
             )
             for model in timed_models(MODELS, device)

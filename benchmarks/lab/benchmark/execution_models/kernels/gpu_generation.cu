@@ -1,9 +1,9 @@
 // One generation a launch, where the objective is compiled: mutation, crossover, evaluation and selection in one kernel
 // (`make`), or evaluation alone (`evaluate`).
 #include "algorithms/all.cuh"
-#include "algorithms/operators.cuh"
-#include "core/generation.cuh"
+#include "generation.cuh"
 #include "gpu/each_run.cuh"
+#include "operators.cuh"
 #ifdef SKDE_USER_SCRATCH
 #include "problems/user.cuh"
 #else

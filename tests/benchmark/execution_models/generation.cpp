@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "algorithms/all.cuh"
-#include "algorithms/operators.cuh"
-#include "core/generation.cuh"
+#include "generation.cuh"
+#include "operators.cuh"
 #include "problems/all.cuh"
 
 namespace {

@@ -14,14 +14,15 @@ import pytest
 
 from skde import DE, GODE, JDE, LSHADE, SS, Migration, Minimizer, get_problem
 from skde.algorithms import get_algorithm
+from skde.benchmark.execution_models.engines import KERNELS as OWN_KERNELS
+from skde.benchmark.execution_models.launches import MODELS, PREPARED_BYTES, RECORDED
 from skde.engines import CpuEngine
 from skde.engines.algorithm_kernels import algorithm_entry
 from skde.engines.cpu import data_of
-from skde.engines.generation_kernels import MODELS, RECORDED
 from skde.engines.launch_plan import Plan
 from skde.engines.nvrtc import KERNELS, Launcher
 
-from ..shared_builds import built_once
+from ...shared_builds import built_once
 
 PROBLEM = "rotated_rastrigin"
 TEAMS = 7  # of a run
@@ -46,6 +47,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], ctypes
         def build(target: Path) -> None:
             definitions = (f"-DSKDE_ALGORITHM=skde::{kind}", f"-DSKDE_OBJECTIVE=skde::{objective}")
             flags = ("-std=c++17", "-O1", "-DSKDE_SCALAR", "-ffp-contract=off", "-shared", "-fPIC", f"-I{KERNELS}")
+            flags += (f"-I{OWN_KERNELS}", f"-DSKDE_PREPARED_BYTES={PREPARED_BYTES}")
             subprocess.run(["g++", *flags, *definitions, str(source), "-o", str(target)], check=True)
 
         if kind not in libraries:
@@ -150,21 +152,22 @@ class EmulatedEngine(CpuEngine):
     """An engine with the models of a GPU."""
 
     chunk_seconds = 60.0  # one generation, eight, and all that are left
+    even = True
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, model: str) -> None:
         super().__init__(1)
-        self.machine = machine
+        self.machine, self.model = machine, model
 
     @property
     def xp(self) -> Any:  # type: ignore[override]
         return self.machine
 
-    def load_model(self, batch: Any, objective: Any, model: str) -> None:
+    def load(self, batch: Any, objective: Any) -> None:
         batch.attach(data_of(objective, batch.spec.dtype))
         batch.xp = self.machine
         plan = Plan("Warp", 32, 1, TEAMS, batch.n_runs, 0, True, 0)
         batch.step = Launcher(self.machine, plan)
-        batch.program = MODELS[model](batch, plan, objective.scratch, lambda source, shape: self.machine)
+        batch.program = MODELS[self.model](batch, plan, objective.scratch, lambda source, shape: self.machine)
 
     def run(self, batch: Any, begin: int, until: int) -> None:
         batch.program.run(begin, until)
@@ -192,8 +195,8 @@ def test_models_have_the_bits_of_whole_generations(
     options: dict[str, Any] = {"max_iter": 3 * RECORDED + 19, "random_state": 5, "device": "cpu", **parameters}
     whole = Minimizer(**options).fit(PROBLEM, dim=5)
     machine = Machine(compiled(get_algorithm(parameters["algorithm"]).kernel), backward)
-    monkeypatch.setattr("skde.minimizer.solver.make_engine", lambda *_: EmulatedEngine(machine))
-    by_model = Minimizer(execution=model, **options).fit(PROBLEM, dim=5)
+    monkeypatch.setattr("skde.minimizer.solver.make_engine", lambda *_: EmulatedEngine(machine, model))
+    by_model = Minimizer(execution="run", **options).fit(PROBLEM, dim=5)
     assert [(run.x.tolist(), run.fun, run.n_evals, run.n_iter, run.status) for run in by_model.runs_] == [
         (run.x.tolist(), run.fun, run.n_evals, run.n_iter, run.status) for run in whole.runs_
     ]

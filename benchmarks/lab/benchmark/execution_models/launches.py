@@ -37,7 +37,9 @@ from skde.typing import Array
 
 # Generations of a recorded graph. The host launches a graph in about the time of one kernel.
 RECORDED = 32
-GENERATION = "gpu_generation"  # the source of the kernels that evaluate
+GENERATION, OPERATORS = "gpu_generation", "gpu_operators"  # the sources here: of kernels that evaluate, and others
+WITH_OPERATORS = ("De", "Jde")  # the kernels that operators.cuh has
+PREPARED_BYTES = 48  # of PreparedTrial, which operators.cuh checks
 NULL = np.int64(0)
 # FPDE's blocks; a multiprocessor holds many of them.
 FPDE_THREADS, FPDE_TEAM, FPDE_RESIDENT = 16, "Tile16", 2
@@ -96,7 +98,7 @@ def lane_plan(batch: Batch) -> Plan:
     return Plan("Warp", BLOCK, 1, -(-batch.pop_max // BLOCK), batch.n_runs, 0, 0, 0)
 
 
-class GenerationKernels(ABC):
+class GenerationLaunches(ABC):
     """The launches that make generations of a batch, one after the other, on two streams.
 
     Where many generations are to be made, they are recorded as a CUDA graph, and replayed: then the device counts the
@@ -117,13 +119,13 @@ class GenerationKernels(ABC):
     def __init__(self, batch: Batch, plan: Plan, scratch: int, compile_for: CompileFor) -> None:
         self.batch = batch
         self.cuda = batch.xp.cuda
-        self.has_operators, self.varies = batch.kernel.has_operators, batch.kernel.varies
+        self.has_operators, self.varies = batch.kernel.cpp_type in WITH_OPERATORS, batch.kernel.varies
         self.evaluating = Launcher(compile_for(GENERATION, plan), plan, scratch)
         self.step: Launcher = batch.step
         if self.has_operators:
             operators, lanes = self.operator_plans(plan)
-            self.operators = Launcher(compile_for("gpu_operators", operators), operators)
-            self.preparing = Launcher(compile_for("gpu_operators", lanes), lanes)
+            self.operators = Launcher(compile_for(OPERATORS, operators), operators)
+            self.preparing = Launcher(compile_for(OPERATORS, lanes), lanes)
         self.main, self.other = (self.cuda.Stream(non_blocking=True) for _ in range(2))
         self.reached, self.prepared = (self.cuda.Event(disable_timing=True) for _ in range(2))
         self.clock = batch.xp.zeros(1, np.int64)
@@ -226,12 +228,12 @@ class GenerationKernels(ABC):
 
     def prepared_trials(self, halves: int) -> list[np.int64]:
         """Allocate memory for the words of the trials of `halves` generations, and return its addresses."""
-        size = self.batch.n_runs * self.batch.pop_max * CONSTANTS["PREPARED_BYTES"]
+        size = self.batch.n_runs * self.batch.pop_max * PREPARED_BYTES
         self.words = self.buffer((halves, size), np.uint8, "the random words of trials")
         return [self.address(half) for half in self.words]
 
 
-class OperatorKernels(GenerationKernels):
+class OperatorLaunches(GenerationLaunches):
     """Execution model "kernels": a kernel for each operator.
 
     For `DE`, `JDE`, `GODE` and `GOJDE`: indices, mutation, crossover, evaluation and selection. For the other
@@ -240,7 +242,7 @@ class OperatorKernels(GenerationKernels):
     Parameters
     ----------
     batch, plan, scratch, compile_for
-        As for `GenerationKernels`.
+        As for `GenerationLaunches`.
     """
 
     def __init__(self, batch: Batch, plan: Plan, scratch: int, compile_for: CompileFor) -> None:
@@ -269,7 +271,7 @@ class OperatorKernels(GenerationKernels):
                 self.end_generation(now, clock)
 
 
-class FpdeKernels(OperatorKernels):
+class FpdeLaunches(OperatorLaunches):
     """Execution model "fpde": the operators in blocks of 16 threads.
 
     A thread an individual, and for evaluation a block an individual, whatever the sizes (Qin et al. 2012, section 3).
@@ -277,7 +279,7 @@ class FpdeKernels(OperatorKernels):
     Parameters
     ----------
     batch, plan, scratch, compile_for
-        As for `GenerationKernels`.
+        As for `GenerationLaunches`.
     """
 
     def __init__(self, batch: Batch, plan: Plan, scratch: int, compile_for: CompileFor) -> None:
@@ -299,7 +301,7 @@ class FpdeKernels(OperatorKernels):
         return operators, operators
 
 
-class FusedKernels(GenerationKernels):
+class FusedLaunches(GenerationLaunches):
     """Execution model "fused": mutation, crossover, evaluation and selection in one kernel.
 
     For `DE`, `JDE`, `GODE` and `GOJDE` the indices of the next generation are drawn in a second stream while the kernel
@@ -308,7 +310,7 @@ class FusedKernels(GenerationKernels):
     Parameters
     ----------
     batch, plan, scratch, compile_for
-        As for `GenerationKernels`.
+        As for `GenerationLaunches`.
     """
 
     def __init__(self, batch: Batch, plan: Plan, scratch: int, compile_for: CompileFor) -> None:
@@ -338,8 +340,8 @@ class FusedKernels(GenerationKernels):
                 self.main.wait_event(self.prepared)
 
 
-MODELS: dict[str, type[GenerationKernels]] = {
-    "kernels": OperatorKernels,
-    "fpde": FpdeKernels,
-    "fused": FusedKernels,
+MODELS: dict[str, type[GenerationLaunches]] = {
+    "kernels": OperatorLaunches,
+    "fpde": FpdeLaunches,
+    "fused": FusedLaunches,
 }

@@ -6,19 +6,23 @@ from typing import Any
 
 import pytest
 from scipy.optimize import LinearConstraint
+from sklearn.base import clone
 
 from skde import DE, GODE, GOJDE, JADE, JDE, DeviceObjective, Migration, Minimizer
 from skde.algorithms import ALGORITHMS
 from skde.algorithms.de import strategies
-from skde.engines import EXECUTION_MODELS, CpuEngine
+from skde.benchmark.execution_models import EXECUTION_MODELS, ModelMinimizer
+from skde.engines import CpuEngine
+from skde.serialization import load, save
 
 FAST = ("naive", "kernels", "fused", "persistent")
 GPU = (*FAST, "fpde")
 
 
-def make(algorithm: Any = "jde", **parameters: Any) -> Minimizer:
-    """Return a short fit's minimizer."""
-    return Minimizer(algorithm, **{"max_iter": 60, "random_state": 3, **parameters})
+def make(algorithm: Any = "jde", model: str | None = None, **parameters: Any) -> Minimizer:
+    """Return a short fit's minimizer, that of a model or a plain one."""
+    given: dict[str, Any] = {"max_iter": 60, "random_state": 3, **parameters}
+    return Minimizer(algorithm, **given) if model is None else ModelMinimizer.with_model(model, algorithm, **given)
 
 
 def results(m: Minimizer) -> str:
@@ -32,11 +36,8 @@ def results(m: Minimizer) -> str:
 @pytest.mark.parametrize("algorithm", ["de", "jso", "ss"])
 def test_serial_and_threads_have_the_bits_of_run(algorithm: str) -> None:
     run = results(make(algorithm, n_runs=2, device="cpu").fit("rotated_rastrigin", dim=7))
-    for execution, n_jobs in (("serial", None), ("serial", 1), ("threads", 2)):
-        assert (
-            results(make(algorithm, n_runs=2, execution=execution, n_jobs=n_jobs).fit("rotated_rastrigin", dim=7))
-            == run
-        )
+    for model, n_jobs in (("serial", None), ("serial", 1), ("threads", 2)):
+        assert results(make(algorithm, model, n_runs=2, n_jobs=n_jobs).fit("rotated_rastrigin", dim=7)) == run
 
 
 def test_threads_evaluate_and_the_first_of_them_selects(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,66 +50,60 @@ def test_threads_evaluate_and_the_first_of_them_selects(monkeypatch: pytest.Monk
             return plain(self, *arguments)
 
         monkeypatch.setattr(CpuEngine, name, noted)
-    make(max_iter=1, execution="threads", n_jobs=2).fit("sphere", dim=3)
+    make(max_iter=1, model="threads", n_jobs=2).fit("sphere", dim=3)
     assert calls == [(name, 2) for name in ("propose", "evaluate", "accept") * 2] + [("propose", 2)]
     calls.clear()
-    make(max_iter=1, execution="serial", device="auto").fit("sphere", dim=3)
+    make(max_iter=1, model="serial", device="auto").fit("sphere", dim=3)
     assert set(calls) == {("run", 1)}
 
 
 @pytest.mark.parametrize("model", GPU)
 def test_models_of_a_gpu_say_that_there_is_none(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("skde.engines.execution_models.find_gpus", lambda: (0, "CuPy is not installed"))
-    with pytest.raises(RuntimeError, match=rf"execution='{model}' needs a GPU, but CuPy is not installed"):
-        make(execution=model).fit("sphere", dim=3)
-    with pytest.raises(ValueError, match=rf"execution='{model}' runs on a GPU, got device='cpu'; set device='cuda'"):
-        make(execution=model, device="cpu").fit("sphere", dim=3)
+    monkeypatch.setattr("skde.benchmark.execution_models.minimizer.find_gpus", lambda: (0, "CuPy is not installed"))
+    with pytest.raises(RuntimeError, match=rf"model='{model}' needs a GPU, but CuPy is not installed"):
+        make(model=model).fit("sphere", dim=3)
+    with pytest.raises(ValueError, match=rf"model='{model}' runs on a GPU, got device='cpu'; set device='cuda'"):
+        make(model=model, device="cpu").fit("sphere", dim=3)
 
 
 @pytest.mark.parametrize("model", ["serial", "threads"])
 def test_models_of_a_cpu_refuse_a_gpu(model: str) -> None:
-    with pytest.raises(ValueError, match=rf"execution='{model}' runs on the CPU, got device='cuda:1'"):
-        make(execution=model, device="cuda:1").fit("sphere", dim=3)
+    with pytest.raises(ValueError, match=rf"model='{model}' runs on the CPU, got device='cuda:1'"):
+        make(model=model, device="cuda:1").fit("sphere", dim=3)
 
 
 @pytest.mark.parametrize("model", EXECUTION_MODELS)
-def test_models_need_one_device_and_a_compiled_objective(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ValueError, match=rf"execution='{model}'.*device=\['cpu', 'cpu'\]"):
-        make(execution=model, device=["cpu", "cpu"], n_runs=2).fit("sphere", dim=3)
-    monkeypatch.setattr("skde.minimizer.solver.make_engine", lambda *_: CpuEngine(1))
-    with pytest.raises(ValueError, match=rf"execution='{model}' needs a compiled objective.*execution='step'"):
-        make(execution=model).fit(lambda X: (X * X).sum(axis=1), bounds=[(-1.0, 1.0)] * 3)
-    with pytest.raises(ValueError, match=rf"execution='{model}' needs .* without constraints in Python"):
-        make(execution=model, constraints=LinearConstraint([1, 1, 1], 0, 1)).fit("sphere", dim=3)
+def test_models_need_one_device_and_a_compiled_objective(model: str) -> None:
+    with pytest.raises(ValueError, match=rf"model='{model}' needs one device, got device=\['cpu', 'cpu'\]"):
+        make(model=model, device=["cpu", "cpu"], n_runs=2).fit("sphere", dim=3)
+    with pytest.raises(ValueError, match=rf"model='{model}' needs a compiled objective"):
+        make(model=model).fit(lambda X: (X * X).sum(axis=1), bounds=[(-1.0, 1.0)] * 3)
+    with pytest.raises(ValueError, match=rf"model='{model}' needs .* without constraints in Python"):
+        make(model=model, constraints=LinearConstraint([1, 1, 1], 0, 1)).fit("sphere", dim=3)
 
 
 def test_serial_has_one_thread() -> None:
-    with pytest.raises(ValueError, match=r"execution='serial' has one thread: n_jobs must be None or 1, got 2"):
-        make(execution="serial", n_jobs=2).fit("sphere", dim=3)
+    with pytest.raises(ValueError, match=r"model='serial' has one thread: n_jobs must be None or 1, got 2"):
+        make(model="serial", n_jobs=2).fit("sphere", dim=3)
 
 
-def test_a_fit_keeps_its_kind_of_engine() -> None:
-    m = make(execution="serial").fit("sphere", dim=3).set_params(execution="threads", max_iter=70)
-    with pytest.raises(ValueError, match=r"execution='threads': this fit began on 'cpu with one thread'"):
-        m.resume()
-    m = make(device="cpu").fit("sphere", dim=3).set_params(execution="fused", max_iter=70)
-    with pytest.raises(ValueError, match=r"execution='fused' runs on a GPU, got device='cpu'"):
-        m.resume()
-    m.set_params(execution="threads").resume()
-    assert results(m) == results(make(max_iter=70, device="cpu").fit("sphere", dim=3))
+def test_an_unknown_model_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"model must be one of 'serial'.*did you mean 'fused'"):
+        ModelMinimizer.with_model("fusd")
 
 
-def test_a_saved_fit_continues_on_a_device_without_its_model(tmp_path: Any) -> None:
-    path = tmp_path / "fit.skde"
-    m = make(execution="threads").fit("sphere", dim=3)
-    m.set_params(execution="fused").save(path)  # as a fit on a GPU saves it
-    loaded = Minimizer.load(path, device="cpu")
-    assert loaded.execution == "auto"
-    assert results(loaded.set_params(max_iter=70).resume()) == results(
-        make(max_iter=70, device="cpu").fit("sphere", dim=3)
-    )
-    m.set_params(execution="serial").save(path)
-    assert Minimizer.load(path).execution == "serial"
+def test_a_clone_has_the_model() -> None:
+    cloned = clone(make(model="threads"))
+    assert cloned.model == "threads"
+    assert results(cloned.fit("sphere", dim=3)) == results(make(device="cpu").fit("sphere", dim=3))
+
+
+def test_a_saved_fit_continues_by_another_model(tmp_path: Any) -> None:
+    make(model="threads").fit("sphere", dim=3).save(tmp_path / "fit.skde")
+    whole = results(make(max_iter=70, device="cpu").fit("sphere", dim=3))
+    header, arrays = load(tmp_path / "fit.skde")
+    save(tmp_path / "plain.skde", {**header, "solver": "Minimizer"}, arrays)
+    assert results(Minimizer.load(tmp_path / "plain.skde").set_params(max_iter=70).resume()) == whole
 
 
 # -- on a GPU ----------------------------------------------------------------------------------------------------------
@@ -120,7 +115,7 @@ def check_models(
     """Compare models with whole generations on the CPU."""
     expected = results(make(algorithm, device="cpu", **parameters).fit(problem, **fit))
     for model in models:
-        found = make(algorithm, device="cuda", execution=model, **parameters).fit(problem, **fit)
+        found = make(algorithm, model, device="cuda", **parameters).fit(problem, **fit)
         assert results(found) == expected, model
 
 
@@ -176,12 +171,3 @@ def test_rules_islands_and_sizes(algorithm: Any, problem: str, dim: int, paramet
 @pytest.mark.gpu
 def test_a_device_objective_with_working_memory(objective_with_scratch: DeviceObjective) -> None:
     check_models("de", objective_with_scratch, {"bounds": [(-5.0, 5.0)] * 30}, max_iter=100)
-
-
-@pytest.mark.gpu
-def test_a_fit_on_a_gpu_may_change_its_model() -> None:
-    whole = results(make(max_iter=400, device="cpu", n_runs=2).fit("rastrigin", dim=8))
-    m = make(max_iter=100, device="cuda", execution="fused", n_runs=2).fit("rastrigin", dim=8)
-    for last, model in ((170, "kernels"), (250, "persistent"), (330, "step"), (400, "fused")):
-        m.set_params(execution=model, max_iter=last).resume()
-    assert results(m) == whole

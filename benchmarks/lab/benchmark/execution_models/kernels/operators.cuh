@@ -7,7 +7,7 @@
 
 namespace SKDE_NAMESPACE {
 
-// Whether an algorithm has these operators: the family of de.cuh.
+// Whether an algorithm has these operators: the family of de.cuh. WITH_OPERATORS of launches.py has their names.
 template <class Algorithm> constexpr bool has_operators = false;
 template <class ControlRule> constexpr bool has_operators<Differential<ControlRule>> = true;
 
@@ -17,7 +17,7 @@ struct alignas(16) PreparedTrial {
   Words4 control;
   DistinctIndices indices;
 };
-constexpr int PREPARED_BYTES = sizeof(PreparedTrial);
+static_assert(sizeof(PreparedTrial) == SKDE_PREPARED_BYTES, "the host allocates these");
 
 template <class Algorithm, class R> SKDE_FN PreparedTrial prepared_trial(const R& run, i64 g, int i) {
   using Layout = typename Algorithm::Layout;

@@ -1,7 +1,7 @@
 // Differential evolution with a kernel for each operator, which writes its result to memory for the next.
 #include "algorithms/all.cuh"
-#include "algorithms/operators.cuh"
 #include "gpu/each_run.cuh"
+#include "operators.cuh"
 
 extern "C" __global__ void prepare(const __grid_constant__ skde::Task<skde::real> task,
                                    const __grid_constant__ skde::Plan plan, const skde::i64 g, const skde::i64* clock,
