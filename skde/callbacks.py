@@ -53,7 +53,8 @@ class Progress:
         self._generation = runner.batch.host("generation")
         self.n_iter = int(max(runner.n_iter.max(), 0))
         self.n_evals_of_runs = runner.n_evals
-        self.polishing = runner.polishing
+        polish = runner.ledger.polish
+        self.polishing = polish is not None and polish.under_way
         self.n_evals = int(self.n_evals_of_runs.sum())
 
     def _shown(self, values: FloatArray) -> FloatArray:
@@ -71,10 +72,9 @@ class Progress:
         """The best value of every run, as selection compares it."""
         runner = self._runner
         codes = np.asarray(np.fmin.reduce(runner.by_run(self._best[2]), axis=1))
-        codes = codes if runner.earlier is None else np.fmin(codes, runner.earlier.codes)
         for incomplete in runner.incomplete:
             codes = incomplete.replace_worse(np.zeros((len(codes), runner.batch.dim)), codes)[1]
-        return codes if runner.polished is None else np.fmin(codes, runner.polished.code)
+        return runner.ledger.lower_codes(codes)
 
     @property
     def funs(self) -> FloatArray:
@@ -110,7 +110,7 @@ class Progress:
         generation, index, values = self._best
         batch = self._runner.batch
         runner = self._runner
-        if runner.earlier is None and runner.polished is None and not runner.incomplete:
+        if not runner.ledger.has_points and not runner.incomplete:
             run = np.array([best_of(values)])
             points = batch.points(generation, run, index[run])
         else:
@@ -275,16 +275,16 @@ class Report:
 
 
 @contextmanager
-def stop_request(solver: Any, runner: Runner) -> Iterator[Report | None]:
+def stop_request(solver: Any, runner: Runner, later_evals: int = 0) -> Iterator[Report | None]:
     """Give the function that a Runner calls after each engine call; None without callbacks and progress bar.
 
     The function calls the callbacks and moves the progress bar. It returns whether a callback asked to stop. Its
-    `runner` is to be set where another search begins.
+    `runner` is to be set where another search begins; `later_evals` are the evaluations of all runs after the first.
     """
     callbacks = callback_list(solver.callbacks)
     for trace in traces_of(callbacks):
         check_trace(trace, solver, runner)
-    bar = ProgressBar(total_evals(runner), solver.max_time) if solver.verbose else None
+    bar = ProgressBar(total_evals(runner, later_evals), solver.max_time) if solver.verbose else None
     report = Report(solver, runner, callbacks, bar)
 
     try:
@@ -297,14 +297,15 @@ def stop_request(solver: Any, runner: Runner) -> Iterator[Report | None]:
                 bar.close()
 
 
-def total_evals(runner: Runner) -> int | None:
-    """Return the largest number of evaluations of all runs and searches together, or None without a limit."""
+def total_evals(runner: Runner, later_evals: int) -> int | None:
+    """Return the largest number of evaluations of all runs, with those of later phases, or None without a limit."""
     spec = runner.batch.spec
     if spec.limits.max() >= UNLIMITED:
         return None
-    before = 0 if runner.earlier is None else int(runner.earlier.n_evals.sum())
+    earlier = runner.ledger.earlier
+    before = 0 if earlier is None else int(earlier.n_evals.sum())
     schedules = zip(spec.limits, spec.schedules, strict=True)
-    return before + sum(schedule.evals(int(limit)) for limit, schedule in schedules) + runner.later_evals
+    return before + sum(schedule.evals(int(limit)) for limit, schedule in schedules) + later_evals
 
 
 def callback_list(callbacks: Any) -> Sequence[Callable[[Any], Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -155,6 +155,13 @@ class RunResult:
         if self.feasible:
             return f"No value of {self.n_evals} evaluations was finite. {text}"
         return f"No feasible point was found, the least violation is {self.violation:.3g}. {text}"
+
+
+def add_sample(result: RunResult, n_evals: int, seconds: float) -> RunResult:
+    """Return a result with so many evaluations and so much time in all, which its history then ends with."""
+    history, best = result.history, result.fun if result.feasible else np.inf
+    samples = np.append(history.n_evals, n_evals), np.append(history.seconds, seconds), np.append(history.best, best)
+    return replace(result, n_evals=n_evals, time=seconds, history=History(*samples))
 
 
 def best_run(runs: Sequence[RunResult]) -> int:

@@ -160,8 +160,8 @@ def test_files_pickles_and_resume(tmp_path: Path, n_iter: int) -> None:
 
 def test_a_file_of_the_second_search_before_its_first_population(tmp_path: Path) -> None:
     m, whole = solver(n_runs=2), fit(n_runs=2)
-    while not hasattr(m, "_runner") or m._runner.earlier is None:
-        if not m.stopped_ and m._runner.earlier is None:
+    while not hasattr(m, "_runner") or m._runner.ledger.earlier is None:
+        if not m.stopped_ and m._runner.ledger.earlier is None:
             m.tell(X := m.ask(), f(X.reshape(-1, 3)).reshape(X.shape[:-1]))
     assert (m.n_evals_, m.n_iter_) == (1050, 149)
     assert m.fun_ == min(run.fun for run in m.runs_)

@@ -506,9 +506,9 @@ def replace_points(runner: Runner, partial: PartialGeneration, where: Array, tol
 
 def final_done(runner: Runner, plan: Plan) -> bool:
     """Return whether no point is to be evaluated again; the first call makes the points of the first round."""
-    if runner.partial is None and runner.final is None and begin_final(runner, plan):
+    if runner.partial is None and runner.ledger.final.values is None and begin_final(runner, plan):
         hand_out_round(runner)
-    return runner.final is not None or runner.partial is None
+    return runner.ledger.final.values is not None or runner.partial is None
 
 
 def ask_final(runner: Runner, plan: Plan, n: int | None) -> tuple[Array | None, IntArray | None]:
@@ -533,7 +533,7 @@ def tell_final(runner: Runner, partial: PartialGeneration, rows: IntArray) -> No
 
 def hand_out_round(runner: Runner) -> None:
     """Let the points of the present round be handed out, those with values left out."""
-    final, batch = runner.final_evals, runner.batch
+    final, batch = runner.ledger.final.rounds, runner.batch
     runner.partial = None
     if final is None:
         return
@@ -570,7 +570,7 @@ def restore_told(runner: Runner, arrays: dict[str, Any]) -> None:
     ValueError
         With the entry's name, for rows, points or values that no tell could have left.
     """
-    if runner.final_evals is not None and runner.done:
+    if runner.ledger.final.rounds is not None and runner.done:
         open_final(runner)
         hand_out_round(runner)
     if "told_rows" not in arrays:

@@ -104,7 +104,7 @@ def run_fit(
 def fit_context(runner: Runner) -> Iterator[None]:
     """Return the context of a fit, which counts its time and notes how it ends; `OutOfTime` ends it."""
     with interrupts.fit:
-        runner.timer.start()
+        runner.ledger.timer.start()
         try:
             runner.judge()
             yield
@@ -118,7 +118,7 @@ def fit_context(runner: Runner) -> Iterator[None]:
                 runner.ending = Status.INTERRUPTED
             raise
         finally:
-            runner.timer.pause()
+            runner.ledger.timer.pause()
 
 
 @dataclass(repr=False, eq=False)
@@ -176,7 +176,7 @@ class Execution:
     @property
     def seconds_left(self) -> float:
         """Seconds until the time limit; infinite without one."""
-        return math.inf if self.max_time is None else self.max_time - self.runner.timer.seconds_of_limit
+        return math.inf if self.max_time is None else self.max_time - self.runner.ledger.timer.seconds_of_limit
 
     def finish_begun(self, objective: Objective) -> bool:
         """Complete a generation that has some of its values; return whether that was not cut short.
@@ -217,7 +217,7 @@ class Execution:
             self.run_chunks()
             return
         pace = pace_of(engine, batch, objective.source)
-        runner.timer.mark(0)  # the times of this call's generations are interpolated from here
+        runner.ledger.timer.mark(0)  # the times of this call's generations are interpolated from here
         until = min(max(SECOND_CHUNK, int(engine.chunk_seconds / pace.seconds)), runner.last)
         progress, seconds = self.run_chunk(until)
         pace.seconds = max(seconds, 1e-9) / (until + 1)
@@ -258,7 +258,7 @@ class Execution:
                     runner.locate()
                     keep_begun(runner, work.begun)
             if runner.generation > begin:
-                runner.timer.mark(runner.generation)
+                runner.ledger.timer.mark(runner.generation)
             done = runner.done
             if done or self.ends():
                 return
@@ -275,7 +275,7 @@ class Execution:
         runner.engine.run(runner.batch, runner.generation, until)
         progress = runner.batch.progress()
         runner.generation = until
-        runner.timer.mark(until)
+        runner.ledger.timer.mark(until)
         return progress, runner.seconds - before
 
     def next_chunk(self, generations: int, took: float) -> int:
@@ -323,7 +323,7 @@ class Execution:
             if not evaluator.complete(runner.status_poll.status):
                 return
             if runner.generation < 128 or runner.generation % 64 == 0:
-                runner.timer.mark(runner.generation)
+                runner.ledger.timer.mark(runner.generation)
 
     def run_graph(self, objective: Objective) -> None:
         """Record one generation on the GPU, and replay it."""
@@ -354,7 +354,7 @@ class Execution:
             recording.replay(until - begin)
             generations = self.next_chunk(until - begin, runner.seconds - before)
             runner.generation = until
-            runner.timer.mark(until)
+            runner.ledger.timer.mark(until)
             runner.propose()
             runner.engine.synchronize()
 
@@ -401,7 +401,7 @@ class Execution:
             runner.engine.synchronize()
             if runner.generation > 0:  # the initial population takes another time
                 times.append(Pace(host, time.perf_counter() - begin))
-            runner.timer.mark(runner.generation)
+            runner.ledger.timer.mark(runner.generation)
         return None
 
     def checked_recording(self, objective: Objective, evaluation: Evaluation) -> Any:

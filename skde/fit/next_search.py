@@ -6,6 +6,7 @@ import numpy as np
 
 from skde.engines import Spec
 from skde.fit.earlier_search import EarlierSearch
+from skde.fit.ledger import Ledger
 from skde.fit.runner import Runner
 from skde.stopping import LIMIT, Status
 from skde.typing import IntArray
@@ -47,9 +48,10 @@ def next_search(runner: Runner, spec: Spec) -> Runner:
     spec : Spec
         The next one, with the same seeds.
     """
-    following = Runner(runner.engine, spec)
+    earlier = results_of(runner)
+    following = Runner(runner.engine, spec, Ledger(len(earlier.status), runner.ledger.timer.following(), earlier))
     following.rules = runner.rules
-    following.follow(results_of(runner), runner.timer)
+    following.leave_ended(earlier)
     following.known, following.remembers = runner.known, runner.remembers
     if following.known is not None:
         following.known.follow()

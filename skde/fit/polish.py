@@ -82,20 +82,19 @@ class Polish:
             return
         generation = runner.n_iter
         reached = (runner.by_run(runner.status) == TARGET).any(axis=1)
-        if runner.polished is None:
-            runner.polished = PolishedPoints(len(generation), runner.batch.dim)
-        open_runs = ~reached & (runner.polished.generation != generation)
-        runner.polished.generation[open_runs] = -1
+        polished = runner.ledger.begin_polish(runner.batch.dim)
+        open_runs = ~reached & (polished.generation != generation)
+        polished.generation[open_runs] = -1
         codes = runner.best_points()[1]
         open_runs &= codes < (np.inf if self.objective.rules is None else WORST)  # else there is nothing to polish
         with interrupts.fit:
-            runner.timer.start()
-            runner.polishing = True
+            runner.ledger.timer.start()
+            polished.under_way = True
             try:
                 self.polish_runs([run for run in np.argsort(codes, kind="stable").tolist() if open_runs[run]])
             finally:
-                runner.polishing = False
-                runner.timer.pause()
+                polished.under_way = False
+                runner.ledger.timer.pause()
         if self.verbose and open_runs.any():
             self.print_outcome(float(codes[best_of(codes)]))
 
@@ -199,8 +198,8 @@ class Polish:
     @property
     def points(self) -> PolishedPoints:
         """The points found so far."""
-        assert self.runner.polished is not None
-        return self.runner.polished
+        assert self.runner.ledger.polish is not None
+        return self.runner.ledger.polish
 
     @property
     def real(self) -> Any:
@@ -230,7 +229,7 @@ class Polish:
 
     def seconds_left(self) -> float:
         """Return the seconds until the time limit."""
-        return math.inf if self.max_time is None else self.max_time - self.runner.timer.seconds_of_limit
+        return math.inf if self.max_time is None else self.max_time - self.runner.ledger.timer.seconds_of_limit
 
     def print_outcome(self, before: float) -> None:
         """Print the best value before and after, and the evaluations."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from skde.engines.task import NUMBER
+from skde.result import RunResult, add_sample
 from skde.serialization import Layout, entry
+from skde.stopping import Status
 from skde.typing import FloatArray
 from skde.validation import check_inside
 
@@ -32,6 +35,8 @@ class PolishedPoints:
         Evaluations of all searches, and of those within the present limits.
     generation : ndarray of shape (n_runs,)
         The last generation before the last search; -1: there was none, or it was cut short.
+    under_way : bool
+        Whether a local search is at work.
     """
 
     def __init__(self, n_runs: int, dim: int) -> None:
@@ -39,6 +44,7 @@ class PolishedPoints:
         self.code, self.seconds = np.full(n_runs, np.inf), np.zeros(n_runs)
         self.n_evals, self.spent = np.zeros(n_runs, np.int64), np.zeros(n_runs, np.int64)
         self.generation = np.full(n_runs, -1)
+        self.under_way = False
 
     def store(self, run: Any, x: FloatArray, code: Any, n_evals: Any, seconds: Any) -> None:
         """Set the best point of a run, or of several, where it is better, and add evaluations and time."""
@@ -53,6 +59,20 @@ class PolishedPoints:
         """Return points and codes, of every run, with those found here where they are better."""
         better = (self.n_evals > 0) & ~np.isnan(self.code) & ~(self.code >= codes)
         return np.where(better[:, None], self.x, points), np.where(better, self.code, codes)
+
+    def extend(self, result: RunResult, run: int, code: float, target: float | None) -> RunResult:
+        """Return the result of a run with its polish; `code` is the best value, as selection compares it."""
+        n_evals, seconds, status = int(self.n_evals[run]), float(self.seconds[run]), result.status
+        if n_evals:
+            result = add_sample(result, result.n_evals + n_evals, result.time + seconds)
+            status = Status.TARGET if target is not None and code <= target else status
+        return replace(
+            result,
+            time=result.time if n_evals else result.time + seconds,
+            status=status,
+            polish_evals=n_evals,
+            polish_complete=bool(self.generation[run] >= 0),
+        )
 
     def state(self) -> dict[str, Any]:
         """Return the arrays of a file."""

@@ -39,9 +39,8 @@ def record_trials(runner: Runner, rows: Any, X: Array, values: Array) -> Callabl
     if recorder is None:
         return nothing
     size = runner.rows_per_population
-    earlier = np.zeros_like(runner.extra_evals) if runner.earlier is None else runner.earlier.n_iter + 1
     runs = to_numpy(rows) // size // runner.batch.n_islands
-    numbers = runner.first_id + to_numpy(rows), runs, earlier[runs] + runner.generation + 1
+    numbers = runner.first_id + to_numpy(rows), runs, runner.ledger.n_iter[runs] + runner.generation + 1
     points, known, seconds = to_numpy(X), of_rules(runner, values), runner.seconds
     return lambda: recorder.add(*numbers, "search", seconds, known, points, runner.batch.spec.variables)
 

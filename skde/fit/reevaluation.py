@@ -8,8 +8,9 @@ import numpy as np
 
 from skde.arrays import to_numpy
 from skde.fit.final_evals import FinalEvals
+from skde.fit.final_points import FinalValues
 from skde.fit.recording import record_others
-from skde.fit.run_results import FinalValues, values_of_points
+from skde.fit.run_results import values_of_points
 from skde.fit.runner import Runner
 from skde.interrupts import interrupts
 from skde.objectives.feasibility import LARGEST, values_of_codes
@@ -40,51 +41,51 @@ def reevaluate(runner: Runner, objective: Objective, plan: Plan, max_time: float
         return
 
     def seconds_left() -> float:
-        return np.inf if max_time is None else max_time - runner.timer.seconds_of_limit
+        return np.inf if max_time is None else max_time - runner.ledger.timer.seconds_of_limit
 
     with interrupts.fit:
-        runner.timer.start()
+        runner.ledger.timer.start()
         try:
-            while runner.final is None and seconds_left() > 0:
+            while runner.ledger.final.values is None and seconds_left() > 0:
                 evaluate_round(runner, objective, seconds_left)
         finally:
-            runner.timer.pause()
+            runner.ledger.timer.pause()
 
 
 def begin_final(runner: Runner, plan: Plan) -> bool:
     """Begin the evaluations after the last generation, or go on with them; return whether there are any."""
-    current = runner.final_evals
+    current = runner.ledger.final.rounds
     same = current is not None and np.array_equal(current.n_iter, runner.n_iter)
     if current is None or not same or (plan(runner.limited_evals - current.counts) != current.planned).any():
         planned = plan(runner.limited_evals)
-        runner.final_evals = FinalEvals(planned, runner.n_iter) if planned.any() else None
-    begun = runner.final_evals is not None
+        runner.ledger.final.rounds = FinalEvals(planned, runner.n_iter) if planned.any() else None
+    begun = runner.ledger.final.rounds is not None
     open_final(runner)
     return begun
 
 
 def open_final(runner: Runner) -> None:
     """Make the present round of the evaluations after the last generation, where there are some."""
-    if runner.final_evals is not None:
-        runner.final_evals.begin([candidates(runner, run) for run in range(len(runner.extra_evals))])
+    if runner.ledger.final.rounds is not None:
+        runner.ledger.final.rounds.begin([candidates(runner, run) for run in range(len(runner.ledger.final.n_evals))])
         end_round(runner)
 
 
 def note_final(runner: Runner, rows: IntArray, values: FloatArray) -> None:
     """Keep values of some rows of the present round."""
-    final = runner.final_evals
+    final = runner.ledger.final.rounds
     assert final is not None
     final.note(rows, values if runner.rules is None else values_of_codes(values))
-    np.add.at(runner.extra_evals, final.runs[rows], 1)
+    np.add.at(runner.ledger.final.n_evals, final.runs[rows], 1)
 
 
 def end_round(runner: Runner) -> None:
     """Make the next round where the present one is complete, and after the last one set the runner's results."""
-    final = runner.final_evals
+    final = runner.ledger.final.rounds
     assert final is not None
     final.end_round()
     if final.found is not None:
-        runner.final, runner.final_evals = final_values(runner, final.found), None
+        runner.ledger.final.values, runner.ledger.final.rounds = final_values(runner, final.found), None
 
 
 def candidates(runner: Runner, run: int) -> FloatArray:
@@ -105,7 +106,7 @@ def evaluate_round(runner: Runner, objective: Objective, seconds_left: Callable[
 
     No more points are evaluated at a time than in a generation.
     """
-    batch, engine, final = runner.batch, runner.engine, runner.final_evals
+    batch, engine, final = runner.batch, runner.engine, runner.ledger.final.rounds
     assert final is not None
     at_a_time, missing = batch.n_runs * batch.pop_max, final.missing
     with engine.device_context:
@@ -125,7 +126,7 @@ def evaluate_round(runner: Runner, objective: Objective, seconds_left: Callable[
 
 def final_values(runner: Runner, found: dict[int, tuple[FloatArray, float]]) -> FinalValues:
     """Return the points and values of all runs; those of runs that were not evaluated again are NaN."""
-    batch, n_runs = runner.batch, len(runner.extra_evals)
+    batch, n_runs = runner.batch, len(runner.ledger.final.n_evals)
     points, fun = np.full((n_runs, batch.dim), np.nan, batch.spec.dtype), np.full(n_runs, np.nan)
     for run, (point, value) in found.items():
         points[run], fun[run] = point, value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,45 +14,26 @@ from skde.engines import Engine, Runs, decode
 from skde.engines.batch import best_of
 from skde.fit.earlier_search import EarlierSearch
 from skde.fit.known_values import KnownValues
+from skde.fit.ledger import Ledger
 from skde.fit.partial_generation import PartialGeneration
 from skde.fit.polished_points import PolishedPoints
 from skde.fit.timer import Timer
 from skde.objectives.feasibility import FeasibilityRules, Outcome, StoredOutcomes, values_of_codes
 from skde.objectives.told_rules import ToldRules
-from skde.result import History, RunResult
+from skde.result import History, RunResult, add_sample
 from skde.stopping import Status
 from skde.typing import Array, FloatArray, IntArray
 
 Rules = FeasibilityRules | ToldRules | StoredOutcomes
 
 
-class FinalValues(NamedTuple):
-    """The points that evaluations at the end of a noisy function's fit chose, and their values.
-
-    Attributes
-    ----------
-    chosen : ndarray of bool, of shape (n_runs,)
-        The runs with such a point.
-    points : ndarray of shape (n_runs, dim)
-        The points of the box.
-    fun : ndarray of shape (n_runs,)
-        The means of the evaluations.
-    """
-
-    chosen: Any
-    points: FloatArray
-    fun: FloatArray
-
-
 def run_results(
     engine: Engine,
     batch: Runs,
     rules: Rules | None,
-    timer: Timer,
     progress: dict[str, Any],
     ending: Status,
-    earlier: EarlierSearch | None = None,
-    polished: PolishedPoints | None = None,
+    ledger: Ledger,
     incomplete: Sequence[PartialGeneration] = (),
     known: KnownValues | None = None,
 ) -> list[RunResult]:
@@ -64,16 +45,12 @@ def run_results(
         The engine and its batch.
     rules : FeasibilityRules, StoredOutcomes or None
         The meaning of the values, where there are constraints.
-    timer : Timer
-        The time of the fit.
     progress : dict of str to ndarray
         Status, generation and seconds of every population.
     ending : Status
         That of the runs that the kernels left running.
-    earlier : EarlierSearch or None, default None
-        The results of the search before.
-    polished : PolishedPoints or None, default None
-        The points of local searches.
+    ledger : Ledger
+        The time of the fit, and what other phases have found.
     incomplete : sequence of PartialGeneration, default ()
         The values of generations that are not complete.
     known : KnownValues or None, default None
@@ -81,7 +58,8 @@ def run_results(
     """
     status, generation, spent = progress["status"], progress["generation"], progress["spent"].max(axis=1)
     index, value = batch.best(generation)
-    bests, points, codes = best_points(batch, generation, index, value, (earlier, *incomplete, polished))
+    earlier, polish, timer = ledger.earlier, ledger.polish, ledger.timer
+    bests, points, codes = best_points(batch, generation, index, value, (earlier, *incomplete, polish))
     evals = batch.evals(generation)
     more = sum((one.evals for one in incomplete), np.zeros(batch.n_runs, np.int64))
     history, differed = batch.host("history"), batch.host("differed").any(axis=1)
@@ -118,9 +96,15 @@ def run_results(
             result = with_repeated(result, known, run, generations)
         result = result if earlier is None else earlier.joined(result, run, last)
         if more[islands].any():
-            result = with_incomplete(result, int(more[islands].sum()), timer.seconds)
-        results.append(result if polished is None else with_polish(result, polished, run, code, batch.spec.target))
-    return results
+            result = add_sample(result, result.n_evals + int(more[islands].sum()), timer.seconds)
+        results.append(result if polish is None else polish.extend(result, run, code, batch.spec.target))
+
+    def at(points: FloatArray, values: FloatArray) -> tuple[FloatArray, list[Outcome]]:
+        x = values_of_points(batch, points)
+        return x, outcomes_of(engine, rules, x, values)
+
+    last_ones = generation.reshape(-1, batch.n_islands).max(axis=1)
+    return ledger.final.extend(results, last_ones + ledger.n_iter, timer.seconds, at)
 
 
 def best_points(
@@ -150,85 +134,6 @@ def with_repeated(result: RunResult, known: KnownValues, run: int, generations: 
         history=History(fewer, history.seconds, history.best),
         exhausted=bool(known.exhausted[run]),
     )
-
-
-def with_incomplete(result: RunResult, n_evals: int, seconds: float) -> RunResult:
-    """Return the result of a run with the evaluations of a generation that is not complete."""
-    return with_sample(result, result.n_evals + n_evals, seconds)
-
-
-def with_sample(result: RunResult, n_evals: int, seconds: float) -> RunResult:
-    """Return the result of a run with more evaluations and time, which its history then ends with."""
-    history, best = result.history, result.fun if result.feasible else np.inf
-    samples = np.append(history.n_evals, n_evals), np.append(history.seconds, seconds), np.append(history.best, best)
-    return replace(result, n_evals=n_evals, time=seconds, history=History(*samples))
-
-
-def with_polish(result: RunResult, polished: PolishedPoints, run: int, code: float, target: float | None) -> RunResult:
-    """Return the result of a run with the evaluations and the time of its polish."""
-    n_evals, seconds, status = int(polished.n_evals[run]), float(polished.seconds[run]), result.status
-    if n_evals:
-        result = with_sample(result, result.n_evals + n_evals, result.time + seconds)
-        status = Status.TARGET if target is not None and code <= target else status
-    return replace(
-        result,
-        time=result.time if n_evals else result.time + seconds,
-        status=status,
-        polish_evals=n_evals,
-        polish_complete=bool(polished.generation[run] >= 0),
-    )
-
-
-def with_final_values(
-    results: list[RunResult],
-    engine: Engine,
-    batch: Runs,
-    rules: Rules | None,
-    extra_evals: IntArray,
-    final: FinalValues | None,
-    seconds: float,
-) -> list[RunResult]:
-    """Return the results with the evaluations after the last generation.
-
-    Parameters
-    ----------
-    results : list of RunResult
-        Every run's result at the end of its last generation.
-    engine, batch, rules
-        As in `run_results`.
-    extra_evals : ndarray of shape (n_runs,)
-        Evaluations that belong to no generation.
-    final : FinalValues or None
-        The points that they chose; None where they are not complete.
-    seconds : float
-        The time at the end of these evaluations.
-    """
-    changed = []
-    if final is not None:
-        x_of_runs = values_of_points(batch, final.points)
-        outcomes = outcomes_of(engine, rules, x_of_runs, np.where(final.chosen, final.fun, 0.0))
-    for run, (result, extra) in enumerate(zip(results, extra_evals.tolist(), strict=True)):
-        n_evals = result.n_evals + extra
-        if final is None or not final.chosen[run]:
-            changed.append(replace(result, n_evals=n_evals))
-            continue
-        x, fun, history = x_of_runs[run], float(final.fun[run]), result.history
-        changed.append(
-            replace(
-                result,
-                x=x,
-                fun=fun,
-                n_evals=n_evals,
-                time=seconds,
-                max_violation=outcomes[run].max_violation,
-                history=History(
-                    np.append(history.n_evals, n_evals),
-                    np.append(history.seconds, seconds),
-                    np.append(history.best, fun),
-                ),
-            )
-        )
-    return changed
 
 
 def values_of_points(batch: Runs, points: Array) -> Array:

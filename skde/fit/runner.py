@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -11,12 +10,10 @@ import numpy as np
 from skde.engines import Batch, DeviceEngine, Engine, Runs
 from skde.engines.single_generations import StatusPoll
 from skde.fit.earlier_search import EarlierSearch
-from skde.fit.final_evals import FinalEvals
 from skde.fit.known_values import KnownValues
+from skde.fit.ledger import Ledger
 from skde.fit.partial_generation import PartialGeneration
-from skde.fit.polished_points import PolishedPoints
-from skde.fit.run_results import FinalValues, Rules, best_points, run_results, with_final_values
-from skde.fit.timer import Timer
+from skde.fit.run_results import Rules, best_points, run_results
 from skde.recorder import Recorder
 from skde.result import RunResult, missing_value
 from skde.stopping import HELD, LIMIT, RUNNING, Status, StoppingRules
@@ -37,6 +34,8 @@ class Runner:
         The engine that runs the batch.
     spec : Spec
         The batch's specification, in the form that the engine's `batch` takes.
+    ledger : Ledger or None, default None
+        The account of the phases before; None: this is the first one.
 
     Attributes
     ----------
@@ -46,8 +45,8 @@ class Runner:
         The largest of the runs' last generations.
     rules : FeasibilityRules, StoredOutcomes or None
         The meaning of the values, where there are constraints.
-    timer : Timer
-        The time of the fit.
+    ledger : Ledger
+        The account of all phases of the fit.
     ending : Status
         The status that the host gives to runs that are still running.
     status_poll : StatusPoll
@@ -60,28 +59,11 @@ class Runner:
         Whether the batch holds the trials of the next generation.
     asked : array or None
         The copy of these trials that a user has been given and not yet evaluated.
-    earlier : EarlierSearch or None
-        The results of the search before this one, where a fit has two.
-    later_evals : int
-        Evaluations of all runs that are planned for the search after this one, and for the polish.
-    polished : PolishedPoints or None
-        The points of the local searches after the last generation.
-    polishing : bool
-        Whether a polish is under way.
     partial : PartialGeneration or None
         These trials with the values known so far, where they get them in parts.
     kept : list of PartialGeneration
         Such trials before an interruption, which will be made again; of several generations, where runs are at
         different ones.
-    final : FinalValues or None
-        The points chosen by evaluations after the last generation.
-    extra_evals : ndarray of shape (number of runs,)
-        Every run's evaluations that belong to no generation.
-    before : ndarray of shape (number of runs,)
-        Every run's evaluations before the present limits (warm start).
-    final_evals : FinalEvals or None
-        The evaluations after the last generation, where they are not complete; where a user makes them, `partial` has
-        the points of one round.
     known : KnownValues or None
         The values of a discrete space.
     remembers : bool
@@ -94,31 +76,23 @@ class Runner:
         Whether a warning has said that no evaluation has given a value.
     """
 
-    def __init__(self, engine: Engine, spec: Any) -> None:
+    def __init__(self, engine: Engine, spec: Any, ledger: Ledger | None = None) -> None:
         self.engine = engine
         self.batch: Runs = engine.batch(spec)
         self.generation = -1
         self.last = int(self.batch.spec.limits.max())
         self.rules: Rules | None = None
-        self.timer = Timer()
+        self.ledger = Ledger(self.batch.n_runs // self.batch.n_islands) if ledger is None else ledger
         self.ending = Status.RUNNING
         self.status_poll, self.seen_done = StatusPoll(self.batch), False
         self.uneven = False
         self.has_trials, self.judged, self.warned = False, True, False
         self.asked: Array | None = None
-        self.earlier: EarlierSearch | None = None
-        self.later_evals = 0
-        self.polished: PolishedPoints | None = None
-        self.polishing = False
         self.partial: PartialGeneration | None = None
         self.kept: list[PartialGeneration] = []
-        self.final: FinalValues | None = None
-        self.final_evals: FinalEvals | None = None
         self.recorder: Recorder | None = None
         self.known: KnownValues | None = None
         self.remembers = False
-        self.extra_evals: IntArray = np.zeros(self.batch.n_runs // self.batch.n_islands, np.int64)
-        self.before = np.zeros_like(self.extra_evals)
         self._results: tuple[Any, list[RunResult]] | None = None
 
     @property
@@ -131,7 +105,7 @@ class Runner:
     @property
     def seconds(self) -> float:
         """Running time so far."""
-        return self.timer.seconds
+        return self.ledger.timer.seconds
 
     @property
     def progress(self) -> dict[str, Any]:
@@ -197,8 +171,8 @@ class Runner:
         """Check the stopping rules at the last generation of all runs but those that a rule ended as it is now."""
         status, generation = self.batch.host("status"), self.batch.host("generation")
         status[np.isin(status, [*changed, LIMIT])] = RUNNING
-        if self.earlier is not None:
-            self.earlier.reopen(changed)
+        if self.ledger.earlier is not None:
+            self.ledger.earlier.reopen(changed)
         self.put_status(status)
         for last in np.unique(generation[(status == RUNNING) & (generation >= 0)]).tolist():
             self.engine.judge(self.batch, last)
@@ -225,16 +199,12 @@ class Runner:
 
     def restart(self, limits: Any) -> None:
         """Let all runs continue from their last generations, with new limits and a new count of max_time."""
-        self.timer.restart_limit()
-        self.before = self.n_evals + self.extra_evals
-        if self.polished is not None:
-            self.polished.spent[:] = 0
+        self.ledger.begin_limits(self.own_evals)
         self.batch.put("status", np.full(self.batch.n_runs, RUNNING))
         self.set_limits(limits)
 
-    def follow(self, earlier: EarlierSearch, timer: Timer) -> None:
-        """Continue the runs of an earlier search; those that ended in it for good have no generation here."""
-        self.earlier, self.timer = earlier, timer.following()
+    def leave_ended(self, earlier: EarlierSearch) -> None:
+        """Let the runs that ended for good in an earlier search have no generation here."""
         if earlier.ended.any():
             rows = np.repeat(earlier.ended, self.batch.n_islands)
             state = self.batch.state()
@@ -279,7 +249,8 @@ class Runner:
     def first_id(self) -> int:
         """The id of the first trial of the next generation."""
         # The population of an earlier search had the same size in all generations.
-        before = 0 if self.earlier is None else int(self.earlier.n_trials.max()) * len(self.earlier.n_trials)
+        earlier = self.ledger.earlier
+        before = 0 if earlier is None else int(earlier.n_trials.max()) * len(earlier.n_trials)
         return before + (self.generation + 1) * self.batch.n_runs * self.batch.pop_max
 
     @property
@@ -361,63 +332,37 @@ class Runner:
         arrays = {
             "seeds": spec.seeds,
             "limits": spec.limits,
-            "marks": np.array(self.timer.marks, np.float64).reshape(-1, 2),
+            **self.ledger.state(),
             **self.batch.state(),
+            **({} if self.known is None else self.known.state(spec.dtype)),
         }
-        if self.earlier is not None:
-            arrays |= self.earlier.state()
-        if self.polished is not None:
-            arrays |= self.polished.state()
-        if self.known is not None:
-            arrays |= self.known.state(spec.dtype)
-        if self.extra_evals.any():
-            arrays["extra_evals"] = self.extra_evals
-        if self.final_evals is not None:
-            arrays |= self.final_evals.state()
-        if self.final is not None:
-            arrays |= {
-                "final_chosen": self.final.chosen.astype(np.int64),
-                "final_points": self.final.points,
-                "final_fun": self.final.fun,
-            }
         return header, arrays
 
     def restore(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
         """Continue from what `state` returned, checked by `check_runner_state`; the seeds are those of the Spec."""
         self.batch.restore(arrays)
-        self.earlier, self.polished = EarlierSearch.from_state(arrays), PolishedPoints.from_state(arrays)
-        self.known = KnownValues.from_state(self.batch.spec.variables, len(self.extra_evals), arrays)
+        self.ledger.restore(float(header["seconds"]), arrays)
+        self.known = KnownValues.from_state(self.batch.spec.variables, len(self.ledger.before), arrays)
         self.remembers = self.known is not None
         self.set_limits(arrays["limits"])
         self.ending = Status(header["ending"])
-        self.timer.restore(float(header["seconds"]), arrays["marks"])
-        if "extra_evals" in arrays:
-            self.extra_evals = arrays["extra_evals"]
-        self.final_evals = FinalEvals.from_state(arrays)
-        if "final_chosen" in arrays:
-            chosen, points, fun = (arrays[name] for name in ("final_chosen", "final_points", "final_fun"))
-            self.final = FinalValues(chosen == 1, points, fun)
 
     # -- results -------------------------------------------------------------------------------------------------------
 
     @property
     def has_results(self) -> bool:
         """Whether a point has been evaluated."""
-        return self.generation >= 0 or self.earlier is not None or bool(self.incomplete)
+        return self.generation >= 0 or self.ledger.earlier is not None or bool(self.incomplete)
 
     def results(self) -> list[RunResult]:
         """Return every run's result so far."""
-        evals = int(self.extra_evals.sum()) + int(self.incomplete_evals.sum())
-        state = (self.generation, self.ending, self.seconds, self.final is None, self.final_evals is None, evals)
+        final = self.ledger.final
+        evals = int(final.n_evals.sum()) + int(self.incomplete_evals.sum())
+        state = (self.generation, self.ending, self.seconds, final.values is None, final.rounds is None, evals)
         if self._results is None or self._results[0] != state:
             engine, batch, rules = self.engine, self.batch, self.rules
-            found = self.earlier, self.polished, self.incomplete, self.known
-            made = run_results(engine, batch, rules, self.timer, self.progress, self.ending, *found)
-            if self.extra_evals.any():
-                made = with_final_values(made, engine, batch, rules, self.extra_evals, self.final, self.seconds)
-            if self.final_evals is not None and self.final_evals.n_iter.tolist() == self.n_iter.tolist():
-                made = [replace(result, final_evals_complete=False) for result in made]
-            self._results = state, made
+            found = self.ledger, self.incomplete, self.known
+            self._results = state, run_results(engine, batch, rules, self.progress, self.ending, *found)
         return self._results[1]
 
     def warn_without_value(self) -> None:
@@ -432,7 +377,7 @@ class Runner:
 
     def best_points(self) -> tuple[FloatArray, FloatArray]:
         """Return every run's best point of the box, also polished or of an earlier search, and its value."""
-        generation, found = self.batch.host("generation"), (self.earlier, *self.incomplete, self.polished)
+        generation, found = self.batch.host("generation"), (self.ledger.earlier, *self.incomplete, self.ledger.polish)
         index, value = self.batch.best(generation)
         _, points, codes = best_points(self.batch, generation, index, value, found)
         return points, codes
@@ -440,8 +385,9 @@ class Runner:
     def population(self, run: int) -> tuple[FloatArray, FloatArray]:
         """Return the last population of a run as points of the box, that of all its islands, and its values."""
         islands = range(run * self.batch.n_islands, (run + 1) * self.batch.n_islands)
-        if self.earlier is not None and self.earlier.ended[run]:
-            points, values = self.earlier.population(run)
+        earlier = self.ledger.earlier
+        if earlier is not None and earlier.ended[run]:
+            points, values = earlier.population(run)
             return points.astype(self.batch.spec.dtype), values.astype(self.batch.spec.dtype)
         x, f = zip(*(self.batch.population(island) for island in islands), strict=True)
         return np.concatenate(x), np.concatenate(f)
@@ -450,21 +396,23 @@ class Runner:
     def n_iter(self) -> IntArray:
         """The last generation of every run, those of an earlier search before it; -1: none."""
         last: IntArray = self.by_run(self.batch.host("generation")).max(axis=1)
-        return last if self.earlier is None else self.earlier.n_iter + last + 1
+        return last + self.ledger.n_iter
+
+    @property
+    def own_evals(self) -> IntArray:
+        """Evaluations of every run in the generations of this search, one that is not complete included."""
+        evals: IntArray = self.by_run(self.batch.evals(self.batch.host("generation"))).sum(axis=1)
+        return evals + self.incomplete_evals - (0 if self.known is None else self.known.repeated)
 
     @property
     def n_evals(self) -> IntArray:
-        """Evaluations of every run, those of an earlier search, an incomplete generation and the polish included."""
-        evals: IntArray = self.by_run(self.batch.evals(self.batch.host("generation"))).sum(axis=1)
-        evals = evals + self.incomplete_evals - (0 if self.known is None else self.known.repeated)
-        for found in (self.earlier, self.polished):
-            evals = evals if found is None else evals + found.n_evals
-        return evals
+        """Evaluations of every run in all searches, of populations and local ones."""
+        return self.own_evals + self.ledger.search_evals
 
     @property
     def incomplete_evals(self) -> IntArray:
         """Evaluations of every run in a generation that is not complete."""
-        evals = np.zeros_like(self.extra_evals)
+        evals = np.zeros_like(self.ledger.before)
         for one in self.incomplete:
             evals += self.by_run(one.evals).sum(axis=1)
         return evals
@@ -472,13 +420,7 @@ class Runner:
     @property
     def limited_evals(self) -> IntArray:
         """Evaluations of every run within the present limits, all of them together."""
-        evals: IntArray = self.n_evals + self.extra_evals - self.before
-        return evals
-
-    @property
-    def polish_spent(self) -> IntArray:
-        """Evaluations of every run's polish within the present limits."""
-        return np.zeros_like(self.extra_evals) if self.polished is None else self.polished.spent
+        return self.own_evals + self.ledger.n_evals - self.ledger.before
 
     def by_run(self, values: Any) -> Any:
         """Return values of the populations by run and island, of shape (n_runs, n_islands)."""

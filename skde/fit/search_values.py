@@ -45,8 +45,7 @@ class SearchValues:
         # The parts of a batch in joblib's workers are done; a local search is one process.
         engine = runner.engine
         self.engine = choose_device(engine.device, 1)[0] if isinstance(engine, JoblibEngine) else engine
-        assert runner.polished is not None
-        self.polished = runner.polished
+        self.polished = runner.ledger.begin_polish(runner.batch.dim)
         self.best, self.best_codes = self.polished.x.copy(), np.full(len(self.polished.x), np.inf)
 
     def __call__(self, runs: IntArray, points: FloatArray) -> FloatArray:

@@ -397,23 +397,20 @@ class Minimizer(MinimizerParameters):
         check_polishable(self.polish, resolved)
         self._objective, self._plan = resolved, renew_plan(self, self._plan)
         runner.set_limits(self._limits_of_resume())
-        runner.later_evals = self._later_evals()
         self._search(*self._prepare(resolved))
         return self
 
     def _limits_of_resume(self) -> IntArray:
         """Return the last generations that the limits allow which are set now."""
-        runner, place = self._runner, len(self._spent)
-        spent, polished = runner.polish_spent, runner.polished
-        extra = runner.extra_evals if polished is None else runner.extra_evals + polished.n_evals - spent
+        runner, ledger = self._runner, self._runner.ledger
         limits = self._plan.last_generations(
-            place,
+            len(self._spent),
             runner.batch.spec.schedules,
             spent=sum(self._spent),
-            others=int(extra.max()),
-            polished=int(spent.max()),
+            others=int(ledger.other_evals.max()),
+            polished=int(ledger.polish_spent.max()),
         )
-        return limits if runner.earlier is None else limits_after(runner.earlier.n_iter, limits, self.max_iter)
+        return limits if ledger.earlier is None else limits_after(ledger.earlier.n_iter, limits, self.max_iter)
 
     @property
     def algorithm_(self) -> Algorithm | AlgorithmSequence | Sequence[Algorithm]:
@@ -451,7 +448,7 @@ class Minimizer(MinimizerParameters):
             engine.check_memory(*plan.populations(place, spent=plan.searches[0].evals or 0))
         runner = Runner(engine, self._customize_spec(plan.batch(0, engine.check_memory)))
         self._plan, self._spent = plan, ()
-        runner.rules, runner.later_evals = objective.rules, self._later_evals()
+        runner.rules = objective.rules
         self._note_parameters()
         return runner
 
@@ -505,9 +502,10 @@ class Minimizer(MinimizerParameters):
     def _search(self, objective: Objective, execution: str) -> None:
         runner, plan, max_time = self._runner, self._plan, self._plan.limits.max_time
         if not (runner.done and plan.final_evals):
-            runner.final = None
-        runner.final_evals = runner.final_evals if plan.final_evals else None
-        with stop_request(self, runner) as stop:
+            runner.ledger.final.values = None
+        if not plan.final_evals:
+            runner.ledger.final.rounds = None
+        with stop_request(self, runner, self._later_evals()) as stop:
             search_time = search_seconds(plan.polish is not False or plan.final_evals > 0, max_time)
             run_fit(runner, objective, execution, search_time, stop, self.verbose)
             while self._begin_next_search():
@@ -516,9 +514,9 @@ class Minimizer(MinimizerParameters):
                     stop.runner = runner
                 run_fit(runner, objective, execution, search_time, stop, self.verbose)
             if methods := plan.methods(objective.constrained):
-                most = self._polish_evals_left(runner.limited_evals - runner.polish_spent)
+                most = self._polish_evals_left(runner.limited_evals - runner.ledger.polish_spent)
                 Polish(runner, objective, methods, most, max_time, stop, self.verbose).run()
-        if plan.final_evals and runner.final is None:
+        if plan.final_evals and runner.ledger.final.values is None:
             reevaluate(runner, objective, self._final_evals_left, max_time)
         if objective.rules is not None or not runner.batch.host("differed").any():  # else two finite values are known
             runner.warn_without_value()
@@ -551,7 +549,6 @@ class Minimizer(MinimizerParameters):
         following = next_search(runner, self._customize_spec(spec.repeated(times, runner.batch.spec.seeds, limits)))
         following.recorder = runner.recorder
         self._runner, self._spent = following, spent
-        following.later_evals = self._later_evals()
         if self.verbose:
             print(f"skde: after {made} evaluations of a run {plan.searches[place].algorithms[0]} begins")
         return True
@@ -573,7 +570,6 @@ class Minimizer(MinimizerParameters):
         runner, batch = self._runner, self._runner.batch
         done = batch.host("generation")
         runner.restart(self._plan.last_generations(len(self._spent), batch.spec.schedules, done=done))
-        runner.later_evals = self._later_evals()
 
     # -- ask and tell --------------------------------------------------------------------------------------------------
 
@@ -810,5 +806,4 @@ class Minimizer(MinimizerParameters):
         ask_tell.restore_told(runner, arrays)
         self._source, self._objective = source, None
         self._plan, self._spent, self._runner = plan, spent, runner
-        runner.later_evals = self._later_evals()
         self._note_parameters()

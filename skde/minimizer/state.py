@@ -17,7 +17,7 @@ from skde.engines.state_checks import check_batch
 from skde.engines.task import NUMBER, WORD
 from skde.fit.ask_tell import told_state
 from skde.fit.earlier_search import EarlierSearch, check_earlier
-from skde.fit.final_evals import FinalEvals
+from skde.fit.final_points import FinalPoints
 from skde.fit.known_values import KnownValues
 from skde.fit.local_search import QUASI_NEWTON, SIMPLEX
 from skde.fit.plan import FitPlan, SavedPopulations, Search
@@ -32,7 +32,7 @@ from skde.objectives.feasibility import calls_of
 from skde.serialization import HEADER, Layout, check_keys, check_layout, entry, json_view
 from skde.stopping import check_limits
 from skde.typing import FloatArray
-from skde.validation import check_bounds, check_inside, check_int, check_real, check_start
+from skde.validation import check_bounds, check_int, check_real, check_start
 from skde.variables import Variables
 
 LIMITS = ("max_iter", "max_evals", "max_time")
@@ -199,34 +199,10 @@ def fit_layout(given: MinimizerParameters, header: dict[str, Any], arrays: dict[
 def optional_layout(spec: Spec, arrays: dict[str, Any]) -> dict[str, Layout]:
     """Return the layout of the arrays that only some files have: of an incomplete generation, and of final values."""
     n_runs = len(spec.seeds) // spec.islands.n_islands
-    extra = {"extra_evals": Layout((n_runs,), WORD)}
-    final = {
-        "final_chosen": Layout((n_runs,), WORD),
-        "final_points": Layout((n_runs, len(spec.lower)), spec.dtype),
-        "final_fun": Layout((n_runs,), NUMBER),
-    }
-    parts = (("told_rows", told_layout(spec)), ("extra_evals", extra), ("final_chosen", final))
-    found = {key: layout for name, part in parts if name in arrays for key, layout in part.items()}
-    if "final_planned" in arrays:
-        found |= FinalEvals.layout(n_runs)
+    found = told_layout(spec) if "told_rows" in arrays else {}
     if "known_points" in arrays and spec.variables is not None:
         found |= KnownValues.layout(spec.variables, n_runs, spec.dtype)
-    return found
-
-
-def check_optional(spec: Spec, arrays: dict[str, Any]) -> None:
-    """Check the values of the arrays that only some files have; those of an incomplete generation when it is told."""
-    with entry("extra_evals"):
-        if "extra_evals" in arrays and not ((arrays["extra_evals"] >= 0) & (arrays["extra_evals"] < 2**40)).all():
-            raise ValueError("numbers of evaluations must be in [0, 2^40)")
-    if "final_chosen" not in arrays:
-        return
-    with entry("final_chosen"):
-        if not np.isin(arrays["final_chosen"], (0, 1)).all():
-            raise ValueError("it must be 0 or 1 for every run")
-    with entry("final_points"):
-        box = np.stack([spec.lower, spec.upper], axis=1)
-        check_inside(arrays["final_points"][arrays["final_chosen"] == 1], box, spec.dtype)
+    return found | FinalPoints.layout(spec, n_runs, arrays)
 
 
 def told_layout(spec: Spec) -> dict[str, Layout]:
@@ -331,4 +307,4 @@ def check_populations(
     spec.last = max(spec.last, int(arrays["generation"].max()))
     begun = "told_rows" in arrays or "earlier_points" in arrays
     check_batch(spec, arrays, own=algorithm, least=-1 if begun else 0)
-    check_optional(spec, arrays)
+    FinalPoints.check(spec, arrays)
