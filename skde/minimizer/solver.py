@@ -33,7 +33,7 @@ from skde.minimizer.objective import (
     given_objective,
     saved_objective,
 )
-from skde.minimizer.parameters import MinimizerParameters, check_parameters
+from skde.minimizer.parameters import EXECUTIONS, MinimizerParameters, check_parameters
 from skde.minimizer.plan import (
     check_constrained_dtype,
     limits_of,
@@ -64,7 +64,7 @@ from skde.problems.simulation import checked_sizes
 from skde.recorder import current_recorder
 from skde.serialization import HEADER, check_layout, entry
 from skde.typing import Array, FloatArray, IntArray
-from skde.validation import check_bool, check_int, check_jobs, check_real, listed, refuse_ragged
+from skde.validation import check_bool, check_choice, check_int, check_jobs, check_real, listed, refuse_ragged
 from skde.variables import Variables
 
 
@@ -797,6 +797,7 @@ class Minimizer(MinimizerParameters):
         source = header["source"]
         compiled = "problem" in source or "device_objective" in source
         with entry(HEADER):
+            check_choice("execution", self.execution, EXECUTIONS)
             asked = set(source) <= {"returns"}
             own = None if compiled or asked else Objective(plan.box)
             runner = Runner(self._make_engine(own, plan.variables), spec)

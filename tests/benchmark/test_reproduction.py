@@ -250,17 +250,18 @@ def test_the_solver_with_the_inverted_test_is_the_papers_with_another_rate():
     assert published.get_params(deep=False).keys() == MinMaxSolver.fabris2012().get_params(deep=False).keys()
 
 
-def test_an_execution_model_joins_where_the_device_has_it(monkeypatch):
+def test_the_models_of_a_device_are_compared():
     found = find_reproduction("janssen2024")
-    monkeypatch.setattr("skde.benchmark.protocol.EXECUTION_MODELS", dict.fromkeys(("serial", "fused", "persistent")))
     rows = {
         device: {one.places[0].row for one in found.experiments(device) if one.part != "trials"}
         for device in ("cpu", "cuda")
     }
-    assert rows["cpu"] == {"Standard DE", "skde: auto"}
-    assert rows["cuda"] == {"Standard DE", "All-GPU iDE", "skde: persistent"}
+    assert rows["cpu"] == {"Standard DE", "Master Slave DE", "skde: auto"}
+    on_gpu = {"Naive Parallel DE", "All-GPU DE", "All-GPU iDE", "skde: persistent"}
+    assert rows["cuda"] == {"Standard DE", "Master Slave DE", *on_gpu}
     qin = find_reproduction("qin2012").experiments("cuda")
-    assert {one.part for one in qin} == {"1e4*D", "1e5*D", "time serial", "time fused", "time persistent"}
+    timed = {f"time {model}" for model in ("serial", "kernels", "fpde", "fused", "persistent")}
+    assert {one.part for one in qin} == {"1e4*D", "1e5*D", *timed}
     rows = {place.row for one in qin for place in one.places if place.table == "fig. 3"}
     assert {"sDE (serial), D=10", "cudaDE_i (fused), D=100", "skde (persistent), D=50"} <= rows
 
