@@ -123,7 +123,7 @@ def test_nothing_free_is_one_evaluation_everywhere(
 
 
 def test_nothing_free_by_an_execution_of_compiled_objectives() -> None:
-    for execution in ("run", "serial", "threads"):
+    for execution in ("run", "step"):
         m = Minimizer("jde", execution=execution, device="cpu").fit("sphere", [(2, 2), (3, 3)], dim=2)
         assert (m.n_evals_, m.converged_) == (1, True)
         with pytest.raises(ValueError, match="needs a compiled objective"):
