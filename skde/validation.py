@@ -152,12 +152,13 @@ def check_names(what: str, given: Iterable[str], allowed: Iterable[str]) -> None
 def named_parameters(function: Callable[P, R]) -> Callable[P, R]:
     """Decorate a constructor or a function, so that the error for an unknown parameter suggests the nearest name."""
     names = [name for name in signature(function).parameters if name != "self"]
-    called = function.__qualname__.removesuffix(".__init__")
+    constructs = function.__name__ == "__init__"
 
     @wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         for name in kwargs:
             if name not in names:
+                called = type(args[0]).__name__ if constructs else function.__qualname__
                 hint = nearest(name, names) or of_algorithm(called, name, names)
                 raise TypeError(f"{called} got an unexpected keyword argument {name!r}{hint}")
         return function(*args, **kwargs)
