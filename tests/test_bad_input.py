@@ -386,7 +386,7 @@ def test_a_warm_start_refuses_what_it_would_ignore() -> None:
     with pytest.raises(ValueError, match="x0 cannot be given"):
         warm().fit(f, bounds=BOX, x0=[0, 0, 0])
     for changed in ({"algorithm__pop_size": 50}, {"algorithm__F": 0.9}, {"n_runs": 2}, {"dtype": "float32"}):
-        with pytest.raises(ValueError, match="must be those of the first fit|when the fit began"):
+        with pytest.raises(ValueError, match=r"must be those of the first fit|when the fit began"):
             warm().set_params(**changed).fit(f, bounds=BOX)
 
 

@@ -110,7 +110,7 @@ def race_distribution(parameter: Parameter) -> BaseDistribution:
 
 def applies_in(space: ParameterSpace, parameter: Parameter) -> Callable[[Mapping[str, Any]], bool]:
     """Return the condition of a parameter, from raw values."""
-    return lambda raw: space.applies(parameter, raw)
+    return lambda raw: space.applies(parameter, dict(raw))
 
 
 class SplitTarget(Target):

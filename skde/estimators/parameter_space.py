@@ -153,7 +153,7 @@ class ParameterSpace:
         """The number of parameters with more than one value."""
         return sum(parameter.n_values > 1 for parameter in self.parameters)
 
-    def applies(self, parameter: Parameter, raw: Mapping[str, Any]) -> bool:
+    def applies(self, parameter: Parameter, raw: dict[str, Any]) -> bool:
         """Return whether a parameter applies, by the raw values of the others; those that do not apply are None."""
         if parameter.part is not None and raw[PART] != parameter.part:
             return False
