@@ -28,6 +28,7 @@ from .docstring_parameters import NUMBER, RANGE, parameters
 from .documents import DOCS, PAGES, RECORDS, ROOT, needs_records
 
 DE = "skde/kernels/algorithms/de.cuh"
+INCLUDE = r"(?m)^```\{include\} (\S+)\n((?:.+\n)*?)```$"
 MODULES = sorted(
     {
         module.name
@@ -112,7 +113,10 @@ def test_the_page_on_models_code_runs(capsys: pytest.CaptureFixture[str]) -> Non
     assert "'rate': 1." in capsys.readouterr().out
 
 
-def test_the_page_on_min_max_problems_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_page_on_min_max_problems_code_runs(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # it writes a file
     run_examples(DOCS / "minmax.md")
     assert capsys.readouterr().out
 
@@ -212,6 +216,16 @@ def test_links_to_headings(page: Path) -> None:
     for target, anchor in re.findall(r"\]\(([\w./-]*)#([\w-]+)\)", page.read_text()):
         linked = page.parent / target if target else page
         assert anchor in anchors_of(linked), f"{page.name} links to {target}#{anchor}, which is not there"
+
+
+def test_parts_that_pages_include_are_there() -> None:
+    found = [(page, *block) for page in PAGES for block in re.findall(INCLUDE, page.read_text())]
+    assert len(found) > 3
+    for page, target, options in found:
+        text = (page.parent / target).read_text()
+        marks = re.findall(r'(?m)^:(?:start-after|end-before): "(.+)"$', options)
+        places = [text.index(mark) for mark in marks]
+        assert places == sorted(places)
 
 
 def test_contributing_names_paths_that_exist() -> None:
