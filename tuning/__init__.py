@@ -4,6 +4,8 @@ from importlib.util import find_spec
 
 if find_spec("optuna") is None:
     raise ImportError("skde.tuning needs Optuna, which is missing: pip install 'skde[tuning]'")
+if find_spec("filelock") is None:
+    raise ImportError("skde.tuning needs filelock, which is missing: pip install 'skde[tuning]'")
 
 from skde.tuning.default_spaces import space_of
 from skde.tuning.optuna_pruner import FriedmanPruner

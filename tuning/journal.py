@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import logging
 import os
@@ -11,10 +10,10 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from fcntl import LOCK_EX, LOCK_NB, flock
 from functools import partial
 from typing import IO, Any
 
+from filelock import lock_descriptor
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileSymlinkLock
 
@@ -185,12 +184,13 @@ class JournalLock(JournalFileSymlinkLock):
         """Lock the journal in the system."""
         self._locked = open(self.path, "ab")  # noqa: SIM115 - to write, as network file systems want it, until _unlock
         try:
-            flock(self._locked, LOCK_EX | LOCK_NB)
-        except BlockingIOError:
-            self._unlock()
-            raise FileExistsError(f"another process writes to {self.path!r}") from None
+            free = lock_descriptor(self._locked.fileno(), blocking=False)
         except OSError:  # a file system without locks: the link alone counts
             self._unlock()
+            return
+        if not free:
+            self._unlock()
+            raise FileExistsError(f"another process writes to {self.path!r}")
 
     def _unlock(self) -> None:
         if self._locked is not None:
@@ -228,7 +228,8 @@ class JournalLock(JournalFileSymlinkLock):
         One process at a time does so: a second one could remove the link that a third has made meanwhile.
         """
         with open(self.path, "ab") as file:  # to write, as network file systems want it
-            fcntl.flock(file, fcntl.LOCK_EX)
+            with suppress(OSError):  # a file system without locks
+                lock_descriptor(file.fileno())
             if os.lstat(self.link).st_mtime_ns == made:
                 os.unlink(self.link)
                 logger.warning("the lock %r was removed: %g seconds without a write", self.link, STALE_AFTER)

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -12,6 +13,7 @@ import pytest
 
 from skde.benchmark import journal as module
 from skde.benchmark import trials
+from skde.benchmark.file_lock import lock
 from skde.benchmark.growing_record import Recording
 from skde.benchmark.journal import Journal, Trial
 from skde.benchmark.optimizers import get_optimizer
@@ -186,3 +188,44 @@ def test_a_second_command_with_the_same_file_is_refused(file, capsys):
         told = capsys.readouterr().err
         assert f"another command is writing '{name}': wait until it ends and repeat this one, which continues" in told
     assert (file.parent / "runs.json.trials").read_text() == before
+
+
+def test_a_second_command_of_one_process_is_refused(file):
+    with lock(file), pytest.raises(ValueError, match="another command is writing"), lock(file):
+        pass
+    with lock(file):
+        assert [path.name for path in file.parent.iterdir()] == ["runs.json.lock"]
+    assert not list(file.parent.iterdir())
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes that are forked")
+def test_the_lock_of_a_killed_process_is_not_kept_by_its_children(file):
+    program = (
+        "import os, signal, sys, time\n"
+        "from skde.benchmark.file_lock import lock\n"
+        "with lock(sys.argv[1]):\n"
+        "    child = os.fork()\n"
+        "    if not child:\n"
+        "        os.close(1)\n"
+        "        time.sleep(60)\n"
+        "        os._exit(0)\n"
+        "    print(child, flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(file)], stdout=subprocess.PIPE, check=False)
+    try:
+        assert done.returncode == -signal.SIGKILL
+        assert file.with_name("runs.json.lock").exists()
+        with lock(file):
+            pass
+    finally:
+        os.kill(int(done.stdout), signal.SIGKILL)
+
+
+def test_a_folder_that_does_not_exist_is_refused_and_not_made(tmp_path):
+    with (
+        pytest.raises(OSError, match=r"runs.json' cannot be written: there is no folder"),
+        lock(tmp_path / "a/runs.json"),
+    ):
+        pass
+    assert not list(tmp_path.iterdir())

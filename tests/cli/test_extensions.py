@@ -82,6 +82,22 @@ def test_a_command_without_its_extra_says_what_to_install(
     assert capsys.readouterr() == ("", f"skde: error: {MISSING}\n")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "extra"), [(["bench", "run"], "bench"), (["reproduce", "qin2012"], "bench"), (["tune"], "tuning")]
+)
+def test_a_command_without_filelock_says_what_to_install(arguments: list[str], extra: str) -> None:
+    program = f"""
+import sys
+sys.modules["filelock"] = None
+from skde.cli.main import main
+sys.exit(main({arguments}))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "filelock, which is" in done.stderr
+    assert done.stderr.endswith(f"pip install 'skde[{extra}]'\n")
+
+
 @pytest.mark.usefixtures("without_optuna")
 def test_help_without_the_extra(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):

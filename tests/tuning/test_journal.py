@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import signal
@@ -119,10 +118,10 @@ def test_the_lock_of_a_process_that_lives_is_kept(tmp_path: Path, monkeypatch: p
 
 @posix
 def test_a_file_system_without_locks_has_the_link_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def unsupported(*_: Any) -> None:
+    def unsupported(*_: Any, **__: Any) -> None:
         raise OSError("no locks available")
 
-    monkeypatch.setattr(journal, "flock", unsupported)
+    monkeypatch.setattr(journal, "lock_descriptor", unsupported)
     monkeypatch.setattr(journal, "STALE_AFTER", 0.3)
     storage, lock = open_storage(tmp_path / "tuning.log"), tmp_path / "tuning.log.lock"
     lock.symlink_to(journal.JournalLock(str(tmp_path / "tuning.log")).owner)
@@ -158,14 +157,16 @@ def test_two_processes_that_remove_one_lock(tmp_path: Path, monkeypatch: pytest.
     path, lock = tmp_path / "tuning.log", tmp_path / "tuning.log.lock"
     open_storage(path)
 
-    def taken_meanwhile(*_: Any) -> None:
-        lock.unlink()
-        lock.symlink_to(path)
-        os.utime(lock, (7, 7), follow_symlinks=False)
+    def taken_meanwhile(*_: Any, blocking: bool = True) -> bool:
+        if blocking:  # to remove the link
+            lock.unlink()
+            lock.symlink_to(path)
+            os.utime(lock, (7, 7), follow_symlinks=False)
+        return True
 
     lock.symlink_to(path)
     monkeypatch.setattr(journal, "STALE_AFTER", 0.0)
-    monkeypatch.setattr(fcntl, "flock", taken_meanwhile)
+    monkeypatch.setattr(journal, "lock_descriptor", taken_meanwhile)
     second = journal.JournalLock(str(path))
     for _ in range(2):  # the first attempt only sees the lock
         with pytest.raises(FileExistsError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from skde.benchmark.file_lock import locked
+from skde.benchmark.file_lock import lock
 from skde.benchmark.growing_record import Recording
 from skde.cli.arguments import shows_progress
 from skde.cli.output import run_and_show
@@ -32,6 +32,6 @@ def record_and_show(options: Any, run: Callable[..., Any], show: Callable[[Any],
             show(records[0])
 
     recording = Recording(options.out, options.command_line, shows_progress(options), records.append)
-    with locked(options.out):
+    with lock(options.out):
         run_and_show(lambda: run(recording=recording), show_finished)
     return 0
