@@ -13,9 +13,9 @@
 #include "algorithms/front_and_top.cuh"
 #include "core/divided_sums.cuh"
 #include "core/run.cuh"
+#include "core/trial_draws.cuh"
 #include "core/variation.cuh"
 #include "random/distributions.cuh"
-#include "random/draws.cuh"
 
 namespace SKDE_NAMESPACE {
 
@@ -79,7 +79,8 @@ template <class real> SKDE_FN double lehmer_mean(const real* sums) {
   return sum > 0 ? squares / sum : 1.0;
 }
 
-// The sums over the successful trials, weighted by their gains: of the shares c of crossed components, and of the Rules.
+// The sums over the successful trials, weighted by their gains: of the shares c of crossed components, and of the
+// Rules.
 template <class Rules, class real> struct CrossedTrials {
   enum : int { WEIGHT, CR_SUM, CRCR_SUM, OTHERS, SUMS = OTHERS + Rules::SUMS };
   const real *gain, *crossed;
@@ -103,20 +104,21 @@ template <class Rules> struct SuccessRate : BaseAlgorithm {
   // front (-1: no success), its rank in the new front; rank_front: the rank there of the old member of slot i (-1:
   // replaced). won: the values of the successful trials in their turn. top: the rows of x in the order of their values.
   using Arrays = typename Rules::Arrays;
-  // Of a trial: the slot of its rival c, whether it succeeds, and the number of successes before it.
-  // Of the front: the values of the members that are not replaced (NaN: replaced). Of the top: its values in their
-  // order. Of a large population, too: the values `won` and those of the front's survivors, both sorted; the place of a
-  // turn in the order of `won`, and the rank of the old member of a slot in the new front; whether the new front leaves
-  // out the member of a slot, and how many before it; a count for each piece, and partial sums.
+  // Of a trial: the slot of its rival c, whether it succeeds, and the number of successes before it. Of the front: the
+  // values of the members that are not replaced (NaN: replaced). Of the top: its values in their order. Of a large
+  // population, too: the values `won` and those of the front's survivors, both sorted; the place of a turn in the order
+  // of `won`, and the rank of the old member of a slot in the new front; whether the new front leaves out the member of
+  // a slot, and how many before it; a count for each piece, and partial sums.
   SKDE_SCRATCH(chosen, survivors, sorted, won_sorted, won_place, front_sorted, front_rank, leaves, leaves_before,
                by_piece, partials);
   SKDE_VECTORS(front, trials);
-  // Of a run, for each generation: H values M_CR, after them these, and then those of the Rules. MEAN_F and DECAY are what
-  // follows from the success rate s: the mean of F, and exp(-7 s).
+  // Of a run, for each generation: H values M_CR, after them these, and then those of the Rules. MEAN_F and DECAY are
+  // what follows from the success rate s: the mean of F, and exp(-7 s).
   SKDE_ENUM(Numbers, int, NEXT_ENTRY, SUCCESS_RATE, NEXT_SLOT, SUCCESSES, NEXT_POP, MEAN_F, DECAY);
 
   using Populations = FrontAndTop<SuccessRate>;
   using Layout = SuccessRateLayout;
+  template <class Team> using Draws = TrialDraws<SuccessRate, Team, 2>;
   template <class R> SKDE_FN static double* M_CR(const R& run, i64 g) { return run.memory(g); }
   template <class R> SKDE_FN static double* numbers(const R& run, i64 g) { return run.memory(g) + run.settings.H; }
   template <class R> SKDE_FN static double* rest(const R& run, i64 g) { return numbers(run, g) + (DECAY + 1); }
@@ -135,36 +137,52 @@ template <class Rules> struct SuccessRate : BaseAlgorithm {
           CR_start(p[Parameters::CR_start]) {}
   };
 
+  // -- trials ---------------------------------------------------------------------------------------------------------
+
+  // The mean of F, and the number of the best among which pbest is drawn.
   struct Context {
     double mean_F;
-    int best;  // the number of the best among which pbest is drawn
+    int best;
   };
-
   template <class Team, class R> SKDE_FN static Context context(Team&, const R& run, i64 g) {
-    const double* const last = numbers(run, g - 1);
-    return {last[MEAN_F], max_of(int(run.pop * 0.7 * last[DECAY]), 2)};
+    return {numbers(run, g - 1)[MEAN_F], best_of_top(run, g)};
+  }
+  template <class R> SKDE_FN static int best_of_top(const R& run, i64 g) {
+    return max_of(int(run.pop * 0.7 * numbers(run, g - 1)[DECAY]), 2);
   }
 
-  template <class Team> struct Draws {
-    IndividualDraws<Layout> individual;
-    ComponentWords<Team, Stream> words;
+  // v = n_c + F (t_pbest - n_c) + F (n_r1 - t_r2)
+  template <class R>
+  SKDE_FN static auto usual_step(const R& run, i64 g, int i, const IndividualDraws<Layout>& draws, int chosen,
+                                 const Context& context) {
+    const Words4 &control = draws.block[Layout::CONTROLS], &indices = draws.block[Layout::INDEX];
+    const int pbest = pbest_of(chosen, indices.w[1], context.best);
+    const int r1 = by_rank(run, g, i, pbest, draws.number[Layout::FALLING]);
+    const int r2 = other_than(pbest, r1, below(indices.w[3], run.pop - 2));
 
-    template <class R>
-    SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
-        : individual(team, run.seed, g, i), words(team, run.stream(g, i, CROSSOVER), run.dim) {
-      int best = 0;
-      individual.template fetch_early<2>(team, run, g, [&](int k, auto words, auto number) {
-        if (best == 0) best = context(team, run, g).best;
-        const Words4 indices = words(Layout::INDEX);
-        const int chosen = below(indices.w[0], run.pop);
-        team.fetch(run.dim, run.vector(Vectors::front, g - 1, chosen));
-        team.fetch(run.dim, Populations::top(run, g, pbest_of(chosen, indices.w[1], best)));
-        team.fetch(run.dim, run.vector(Vectors::front, g - 1, of_rank(run, g, number(Layout::FALLING))));
-        team.fetch(run.dim, Populations::top(run, g, below(indices.w[3], run.pop - 2)));
-        team.fetch(run.dim, run.vector(Vectors::trials, g, k));
-      });
+    const double F = draws.first_accepted(
+        Layout::NORMAL_F, run.seed, g, i, [&](double normal) { return context.mean_F + 0.02 * normal; },
+        [](double F) { return F < 0 || F > 1; });
+    const double mean_CR = M_CR(run, g - 1)[below(control.w[1], run.settings.H)];
+    const double CR = max_of(min_of(mean_CR + 0.05 * draws.number[Layout::NORMAL_CR], 1.0), 0.0);
+    return SuccessRateStep<typename R::real>{Populations::top(run, g, pbest), run.vector(Vectors::front, g - 1, r1),
+                                             Populations::top(run, g, r2), F, CR};
+  }
+  // One of the best of the top, other than `chosen`.
+  SKDE_FN static int pbest_of(int chosen, u32 word, int best) {
+    return other_than(chosen, below(word, best - (chosen < best)));
+  }
+  // A member of the front, by rank with weights exp(-3 k / N); by_rank(): other than `excluded`.
+  template <class R> SKDE_FN static int of_rank(const R& run, i64 g, double draw) {
+    return int(run.order(g - 1)[min_of(int(draw * (run.pop / 3.0)), run.pop - 1)]);
+  }
+  template <class R> SKDE_FN static int by_rank(const R& run, i64 g, int i, int excluded, double draw) {
+    for (u32 retry = 2;; ++retry) {
+      const int member = of_rank(run, g, draw);
+      if (member != excluded) return member;
+      draw = Layout::falling(run.stream(g, i, INDICES).block(retry).w[0]);
     }
-  };
+  }
 
   template <class Team, class R>
   SKDE_FN static void propose(Team& team, const R& run, i64 g, int i, const Draws<Team>& draws, const Context& context,
@@ -188,12 +206,26 @@ template <class Rules> struct SuccessRate : BaseAlgorithm {
     Rules::store(run, g, i, individual, step.F);
   }
 
+  // The rows that trial i reads, and writes, for those who load them early.
+  template <class R, class Words, class Number, class Read>
+  SKDE_FN static void each_row(const R& run, i64 g, int i, Words words, Number number, Read read) {
+    const Words4 indices = words(Layout::INDEX);
+    const int chosen = below(indices.w[0], run.pop);
+    read(run.vector(Vectors::front, g - 1, chosen));
+    read(Populations::top(run, g, pbest_of(chosen, indices.w[1], best_of_top(run, g))));
+    read(run.vector(Vectors::front, g - 1, of_rank(run, g, number(Layout::FALLING))));
+    read(Populations::top(run, g, below(indices.w[3], run.pop - 2)));
+    read(run.vector(Vectors::trials, g, i));
+  }
+
   template <class Team, class R>
   SKDE_FN static void select(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
                              typename R::real f_trial, const Parent<typename R::real>&) {
     team.copy(run.dim, trial, run.vector(Vectors::trials, g, i));
     if (team.lane == 0) run.array(Arrays::f_trial, g)[i] = f_trial;
   }
+
+  // -- the work between generations: both populations, and the memory ------------------------------------------------
 
   template <class R> SKDE_FN static int stages(const R&, i64 g) { return g == 0 ? 1 : Populations::STAGES; }
   static constexpr bool HAS_RARE_STAGE = true;
@@ -218,13 +250,11 @@ template <class Rules> struct SuccessRate : BaseAlgorithm {
   }
   template <class Team, class R, class Share>
   SKDE_OUTLINE static void end_large_generation(Team& team, const R& run, const Share& share, i64 g, int stage) {
-    const int later = Populations::later(run, share, g, stage);
     Populations::update_large(team, run, share, g, stage);
-    auto* const partials = run.scratch(Scratch::partials);
-    const int summing = later + SUM_STAGES - Populations::PLACES;  // along with the last stages of sorting
-    if (g > 0 && summing >= 0 && summing < SUM_STAGES)
-      divide_sums(team, run, share, partials, trials_of(run, g), summing);
-    if (!share.adapts(run.pop) || (g > 0 ? later != Populations::LEARN : stage > 0)) return;
+    const int summing = Populations::summing_stage(run, share, g, stage);
+    if (summing >= 0 && summing < SUM_STAGES)
+      divide_sums(team, run, share, run.scratch(Scratch::partials), trials_of(run, g), summing);
+    if (stage != Populations::adapting_stage(run, share, g) || !share.adapts(run.pop)) return;
     if (g > 0) Populations::find_and_record(team, run, g);
     adapt(team, run, g, 0, true);
   }
@@ -266,40 +296,6 @@ template <class Rules> struct SuccessRate : BaseAlgorithm {
   // The success rate s, and what follows from it, once for all trials of the next generation.
   SKDE_FN static void store_rate(double* now, double s) {
     now[SUCCESS_RATE] = s, now[MEAN_F] = 0.4 + 0.25 * tanh(5 * s), now[DECAY] = exp(-7 * s);
-  }
-
-  // The step of L-SRTDE.
-  template <class R>
-  SKDE_FN static auto usual_step(const R& run, i64 g, int i, const IndividualDraws<Layout>& draws, int chosen,
-                                 const Context& context) {
-    const Words4 &control = draws.block[Layout::CONTROLS], &indices = draws.block[Layout::INDEX];
-    const int pbest = pbest_of(chosen, indices.w[1], context.best);
-    const int r1 = by_rank(run, g, i, pbest, draws.number[Layout::FALLING]);
-    const int r2 = other_than(pbest, r1, below(indices.w[3], run.pop - 2));
-
-    const double F = draws.first_accepted(
-        Layout::NORMAL_F, run.seed, g, i, [&](double normal) { return context.mean_F + 0.02 * normal; },
-        [](double F) { return F < 0 || F > 1; });
-    const double mean_CR = M_CR(run, g - 1)[below(control.w[1], run.settings.H)];
-    const double CR = max_of(min_of(mean_CR + 0.05 * draws.number[Layout::NORMAL_CR], 1.0), 0.0);
-    return SuccessRateStep<typename R::real>{Populations::top(run, g, pbest), run.vector(Vectors::front, g - 1, r1),
-                                             Populations::top(run, g, r2), F, CR};
-  }
-
-  // One of the best of the top, other than `chosen`.
-  SKDE_FN static int pbest_of(int chosen, u32 word, int best) {
-    return other_than(chosen, below(word, best - (chosen < best)));
-  }
-  // A member of the front, by rank with weights exp(-3 k / N); by_rank(): other than `excluded`.
-  template <class R> SKDE_FN static int of_rank(const R& run, i64 g, double draw) {
-    return int(run.order(g - 1)[min_of(int(draw * (run.pop / 3.0)), run.pop - 1)]);
-  }
-  template <class R> SKDE_FN static int by_rank(const R& run, i64 g, int i, int excluded, double draw) {
-    for (u32 retry = 2;; ++retry) {
-      const int member = of_rank(run, g, draw);
-      if (member != excluded) return member;
-      draw = Layout::falling(run.stream(g, i, INDICES).block(retry).w[0]);
-    }
   }
 };
 

@@ -5,7 +5,7 @@
 #define SKDE_FN __device__ __forceinline__
 #define SKDE_APART __device__ __noinline__
 #define SKDE_OUTLINE SKDE_FN
-#define SKDE_INLINED
+#define SKDE_INLINED __attribute__((always_inline))  // of a lambda
 #define SKDE_MEMCPY memcpy
 #define SKDE_UNROLL _Pragma("unroll")
 #define SKDE_NO_UNROLL _Pragma("unroll 1")
@@ -16,7 +16,7 @@
 #define SKDE_FN inline __attribute__((always_inline))
 #define SKDE_APART inline __attribute__((noinline))
 #define SKDE_OUTLINE SKDE_APART
-#define SKDE_INLINED __attribute__((always_inline))  // of a lambda
+#define SKDE_INLINED __attribute__((always_inline))
 #define SKDE_MEMCPY __builtin_memcpy
 #define SKDE_UNROLL
 #define SKDE_NO_UNROLL

@@ -107,7 +107,7 @@ SKDE_FN void other_stage_of(Team& team, const R& run, const Share& share, i64 g,
 template <class Algorithm, class Team, class R, class Share>
 SKDE_OUTLINE void other_stage(Team& team, const R& run, const Share& share, i64 g, int stage, const Stages& stages,
                               bool opposes) {
-  by_whole_warps(team, share, [&](auto& whole, const auto& its_share) {
+  by_whole_warps(team, share, [&](auto& whole, const auto& its_share) SKDE_INLINED {
     other_stage_of<Algorithm>(whole, run, its_share, g, stage, stages, opposes);
   });
 }
