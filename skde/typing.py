@@ -9,5 +9,6 @@ from numpy.typing import NDArray
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
 IntArray: TypeAlias = NDArray[np.integer[Any]]
+BoolArray: TypeAlias = NDArray[np.bool_]
 # A NumPy or CuPy array; CuPy exports no array types.
 Array: TypeAlias = Any

@@ -24,6 +24,7 @@ FLOORS = [
     {"skde.memory", "skde.files", "skde.interrupts", "skde.arrays", "skde.point_workers"},
     {"skde.validation"},
     {"skde.random_state", "skde.serialization", "skde.islands", "skde.pointwise", "skde.variables"},
+    {"skde.hypothesis_tests"},
     {"skde.forms", "skde.named_point"},
     {"skde.algorithms"},
     {"skde.stopping"},
@@ -43,8 +44,11 @@ FLOORS = [
     {"skde"},
     {"skde.cli"},
     {"skde.__main__"},
-    {"skde.benchmark"},
     {"skde.tuning"},
+    {"skde.benchmark"},
+    {"skde.tuning.comparison"},  # a paper's tuning, and the commands
+    {"skde.tuning.reproduction"},
+    {"skde.tuning.cli"},
 ]
 # CUDA is loaded where a GPU is asked for.
 LAZY = {"skde.engines.single_device"}

@@ -13,7 +13,8 @@ from scipy import stats
 from skde.algorithms import ALGORITHMS, Algorithm
 from skde.benchmark.papers import Paper, find_paper
 from skde.benchmark.records import Record, collapse, expand, or_null, write_figures
-from skde.benchmark.statistics import errors, rank_sum, stratified_t
+from skde.benchmark.statistics import errors
+from skde.hypothesis_tests import rank_sum, stratified_t
 from skde.tuning.report import python_line
 from skde.typing import FloatArray
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from skde.tuning import statistical_tests
 from skde.tuning.rules import Rules
-from skde.tuning.statistical_tests import BoolArray
-from skde.typing import FloatArray, IntArray
+from skde.typing import BoolArray, FloatArray, IntArray
 
 
 class Experiment(NamedTuple):

@@ -14,7 +14,7 @@ from optuna.trial import FrozenTrial, create_trial
 from scipy.stats import rankdata
 
 from skde.algorithms import Algorithm
-from skde.benchmark.records import replace_text
+from skde.files import atomic_write
 from skde.tuning import report_plots
 from skde.tuning.held_out import HeldOutCosts
 from skde.tuning.loop import Result, instance_name
@@ -58,7 +58,9 @@ def check_drawing() -> None:
 def write_report(tuner: Any, path: str | os.PathLike[str], held_out: HeldOutCosts | None = None) -> None:
     """Write the report of a tuning into a file."""
     check_drawing()
-    replace_text(path, page(tuner, held_out))
+    text = page(tuner, held_out)
+    with atomic_write(path, text=True) as file:
+        file.write(text)
 
 
 def page(tuner: Any, held_out: HeldOutCosts | None = None) -> str:

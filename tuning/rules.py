@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from math import ceil, floor, log2
 from typing import Any
 
+from skde.tuning.statistical_tests import TESTS
 from skde.validation import check_bool, check_choice, check_int, check_real
-
-TESTS = ("friedman", "t", "t-holm", "t-bonferroni")
 
 
 @dataclass(frozen=True)

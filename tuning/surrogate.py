@@ -8,11 +8,11 @@ import numpy as np
 from optuna.distributions import CategoricalDistribution
 from scipy import special, stats
 
+from skde.hypothesis_tests import rescale
 from skde.tuning.gaussian_process import GaussianProcess
 from skde.tuning.parameter_scale import Scale
 from skde.tuning.race import Experiment
 from skde.tuning.space import Configuration, Space
-from skde.tuning.statistical_tests import rescaled
 from skde.typing import FloatArray, IntArray
 
 # The time grows with the cube of the number of costs. Only this many configurations are used, and if they have more
@@ -59,7 +59,7 @@ class Surrogate:
         if by_ranks:
             costs = np.apply_along_axis(normal_scores, 0, costs)
         rows, shares, means, counts = by_instance(
-            without_step_effects(rescaled(costs)), np.array([instance_of(step) for step in steps])
+            without_step_effects(rescale(costs)), np.array([instance_of(step) for step in steps])
         )
         points, lengths = self._points([configurations[number] for number in numbers])
         self._process = GaussianProcess(points[rows], lengths, shares, means, counts)

@@ -9,8 +9,8 @@ from scipy.stats import mannwhitneyu
 
 from skde.algorithms import ALGORITHMS
 from skde.algorithms.auto import AUTO
-from skde.benchmark.hypothesis_tests import friedman_ranks, vargha_delaney
 from skde.benchmark.statistics import compare, errors, merge, natural_key
+from skde.hypothesis_tests import friedman_ranks, vargha_delaney
 from skde.typing import FloatArray
 
 from .ranks import lowest, own, place

@@ -4,9 +4,8 @@ import json
 
 import numpy as np
 import pytest
-from scipy import stats
 
-from skde.benchmark.statistics import compare, errors, merge, rank_sum, stratified_t, summary
+from skde.benchmark.statistics import compare, errors, merge, summary
 from skde.cli.main import main
 
 LOW, HIGH = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [11.0, 12.0, 13.0, 14.0, 15.0, 16.0]
@@ -57,21 +56,6 @@ def test_the_suite_defines_zero():
     assert summary(record(given, suite="cec2017"))[0]["median"] == 0
     assert summary(record(given, suite="of my own"))[0]["median"] == 0
     assert summary(record(given), zero=0.0)[0]["best"] == 1e-13
-
-
-def test_rank_sum():
-    assert rank_sum(np.array(LOW), np.array(HIGH)) == "better"
-    assert rank_sum(np.array(HIGH), np.array(LOW)) == "worse"
-    assert rank_sum(np.array(LOW), np.array(LOW) + 0.5) == "equal"
-    assert rank_sum(np.zeros(30), np.zeros(30)) == "equal"
-    assert rank_sum(np.array(LOW), np.full(6, np.inf)) == "better"
-    assert rank_sum(np.array(LOW), np.array(HIGH), alpha=1e-6) == "equal"
-
-
-def test_rank_sum_has_its_stated_level():
-    rng = np.random.default_rng(0)
-    wrong = sum(rank_sum(rng.normal(size=20), rng.normal(size=20)) != "equal" for _ in range(1000))
-    assert 30 <= wrong <= 70
 
 
 def test_compare():
@@ -149,39 +133,3 @@ def test_an_empty_record_has_nothing_to_compare(capsys, tmp_path):
     file.write_text(json.dumps(record()))
     assert main(["bench", "compare", str(file), "--baseline", "jde"]) == 2
     assert "has no cells yet" in capsys.readouterr().err
-
-
-def test_of_one_stratum_it_is_the_t_test():
-    values = np.array([0.3, -0.1, 0.4, 0.2, 0.25])
-    expected = stats.ttest_1samp(values, 0, alternative="greater").pvalue
-    assert stratified_t([values]) == pytest.approx(expected)
-    assert stratified_t([-values]) == pytest.approx(1 - expected)
-
-
-def test_of_two_strata_it_is_welchs_test_of_one_against_the_others_negative():
-    rng = np.random.default_rng(0)
-    one, other = rng.normal(0.3, 1, 6), rng.normal(0.5, 3, 4)
-    expected = stats.ttest_ind(one, -other, equal_var=False, alternative="greater").pvalue
-    assert stratified_t([one, other]) == pytest.approx(expected)
-
-
-def test_levels_of_strata_do_not_count_as_noise_and_nothing_is_found_where_there_is_nothing():
-    rng = np.random.default_rng(1)
-    levels = rng.normal(size=20)
-    levels -= levels.mean()
-    spreads = rng.uniform(0.01, 0.2, 20)[:, None]
-    found = np.array([stratified_t([*(levels[:, None] + spreads * rng.normal(size=(20, 3)))]) for _ in range(1000)])
-    assert 0.03 < (found < 0.05).mean() < 0.07
-    shifted = [stratified_t([*(0.05 + levels[:, None] + spreads * rng.normal(size=(20, 3)))]) for _ in range(100)]
-    assert np.median(shifted) < 0.01
-
-
-@pytest.mark.parametrize(("strata", "p"), [([[0.0, 0.0]] * 3, 1.0), ([[0.1, 0.1], [0.0, 0.0]], 0.0)])
-def test_strata_without_variance(strata, p):
-    assert stratified_t([np.array(values) for values in strata]) == p
-
-
-@pytest.mark.parametrize("strata", [[[1.0], [1.0, 2.0]], [[]], []])
-def test_a_stratum_needs_two_values(strata):
-    with pytest.raises(ValueError, match="at least 2 values"):
-        stratified_t([np.array(values) for values in strata])

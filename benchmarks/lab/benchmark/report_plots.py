@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from skde.benchmark.hypothesis_tests import ALPHA, friedman_ranks, nemenyi, posthocs
 from skde.benchmark.records import Cell, Record
 from skde.benchmark.report_pages import Plot, Table
 from skde.benchmark.results_folder import Experiment
 from skde.benchmark.statistics import numbers
 from skde.benchmark.trial_scores import expected_running_time
 from skde.curves import HIGHEST_TARGET, TARGETS, quartiles, reached_at, targets
+from skde.hypothesis_tests import ALPHA, friedman_ranks, nemenyi, posthocs
 from skde.typing import FloatArray
 
 # Colours that the style sheet defines, by the colours that matplotlib draws with.

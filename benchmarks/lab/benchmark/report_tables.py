@@ -6,7 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from skde.benchmark.hypothesis_tests import (
+from skde.benchmark.records import Cell
+from skde.benchmark.report_pages import Table
+from skde.benchmark.report_plots import curves_of
+from skde.benchmark.results_folder import Experiment
+from skde.benchmark.statistics import numbers, rank_sum
+from skde.benchmark.trial_scores import expected_running_time, rank_scores, success_rate
+from skde.curves import reached_at
+from skde.hypothesis_tests import (
     ALPHA,
     critical_difference,
     friedman,
@@ -18,13 +25,6 @@ from skde.benchmark.hypothesis_tests import (
     vargha_delaney,
     wilcoxon_signed_rank,
 )
-from skde.benchmark.records import Cell
-from skde.benchmark.report_pages import Table
-from skde.benchmark.report_plots import curves_of
-from skde.benchmark.results_folder import Experiment
-from skde.benchmark.statistics import numbers, rank_sum
-from skde.benchmark.trial_scores import expected_running_time, rank_scores, success_rate
-from skde.curves import reached_at
 
 GROUP_ALPHA = 0.01  # of the best group, as in the table of Nashed et al., 2012
 

@@ -1,4 +1,4 @@
-"""Statistics of quality experiments: medians, ranks, rank-sum tests."""
+"""Statistics of quality experiments: merged records, medians, comparisons."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
-from skde.benchmark.hypothesis_tests import ALPHA, friedman_ranks, sample
 from skde.benchmark.optimizer_base import comparable
 from skde.benchmark.records import Cell, Record, key_of, round_values
 from skde.benchmark.suites import zero_of
+from skde.hypothesis_tests import ALPHA, friedman_ranks, rank_sum
 from skde.typing import FloatArray
 from skde.validation import check_choice, check_real
 
@@ -119,73 +118,6 @@ def summary(record: Record, zero: float | None = None) -> list[dict[str, Any]]:
             }
         )
     return rows
-
-
-def stratified_t(strata: Sequence[FloatArray]) -> float:
-    r"""Return p of the one-sided test that the mean of the strata's expectations is not above zero.
-
-    .. math::
-        t = \sum_s \bar x_s \Big/ \sqrt{\sum_s v_s}, \qquad v_s = s_s^2 / n_s
-
-    with Satterthwaite's degrees of freedom :math:`(\sum v_s)^2 / \sum v_s^2 / (n_s - 1)`: strata are fixed, and their
-    variances may differ. With one stratum it is the t-test.
-
-    Parameters
-    ----------
-    strata : sequence of ndarray of shape (n,)
-        The sample of each stratum.
-
-    Returns
-    -------
-    p : float
-        0 or 1 if no stratum varies.
-
-    Raises
-    ------
-    ValueError
-        For a stratum of fewer than two values, which has no variance.
-
-    Notes
-    -----
-    Source: F. E. Satterthwaite, An approximate distribution of estimates of variance components, Biometrics Bulletin 2
-    (1946).
-    """
-    if min(map(len, strata), default=0) < 2:
-        raise ValueError(f"every stratum needs at least 2 values, got {[len(values) for values in strata]}")
-    total = sum(float(values.mean()) for values in strata)
-    variances = np.array([values.var(ddof=1) / len(values) for values in strata])
-    if not variances.any():
-        return 0.0 if total > 0 else 1.0
-    freedom = variances.sum() ** 2 / sum(v**2 / (len(x) - 1) for v, x in zip(variances, strata, strict=True))
-    return float(stats.t.sf(total / np.sqrt(variances.sum()), freedom))
-
-
-def rank_sum(a: FloatArray, b: FloatArray, alpha: float = ALPHA) -> str:
-    """Return whether the values a are better (lower), equal or worse than b.
-
-    Parameters
-    ----------
-    a, b : ndarray of shape (n,), (m,)
-        Independent samples.
-    alpha : float, default 0.05
-        The level of the two-sided Wilcoxon rank-sum test.
-
-    Returns
-    -------
-    verdict : {"better", "equal", "worse"}
-
-    Raises
-    ------
-    ValueError
-        For no values, and for NaN.
-    """
-    a, b = sample("a", a), sample("b", b)
-    if len(np.unique(np.concatenate([a, b]))) == 1:  # the test needs values that differ
-        return "equal"
-    statistic, p = stats.mannwhitneyu(a, b, alternative="two-sided")
-    if p >= alpha:
-        return "equal"
-    return "better" if statistic < len(a) * len(b) / 2 else "worse"
 
 
 def natural_key(function: str) -> tuple[str, int]:

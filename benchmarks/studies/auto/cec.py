@@ -15,9 +15,9 @@ from held_out import RUNS, compared_medians, errors_of
 from skde.algorithms.auto import AUTO
 from skde.benchmark import provenance
 from skde.benchmark.functions import Function
-from skde.benchmark.hypothesis_tests import friedman_holm, friedman_ranks
 from skde.benchmark.records import write_figures
 from skde.benchmark.suites import find_suite
+from skde.hypothesis_tests import friedman_holm, friedman_ranks
 
 DIM = 10  # of CEC 2017
 # Two cannot run on CEC 2011: the problems raise at points that minionpy's RDEX asks for, and pycma takes no function of

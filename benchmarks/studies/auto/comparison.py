@@ -24,12 +24,12 @@ from skde.algorithms import ALGORITHMS
 from skde.algorithms.auto import AUTO
 from skde.benchmark import provenance
 from skde.benchmark.functions import Function
-from skde.benchmark.hypothesis_tests import friedman_holm, friedman_ranks
 from skde.benchmark.optimizers import Optimizer, SkdeOptimizer, get_optimizer
 from skde.benchmark.peer_optimizers import BudgetSpent, EvaluationCounter
 from skde.benchmark.platforms.ioh import logged_function
 from skde.benchmark.records import shorten, write_figures
 from skde.benchmark.trial_scores import SOLVED, solved_area
+from skde.hypothesis_tests import friedman_holm, friedman_ranks
 from skde.result import History
 from skde.typing import FloatArray, IntArray
 

@@ -15,9 +15,9 @@ from comparison import DIGITS, FUNCTIONS, INSTANCES, finished_parts, histories, 
 
 from skde.algorithms.auto import AUTO
 from skde.benchmark import provenance
-from skde.benchmark.hypothesis_tests import friedman_ranks
 from skde.benchmark.records import write_figures
 from skde.benchmark.trial_scores import SOLVED, TARGETS, solved_area
+from skde.hypothesis_tests import friedman_ranks
 
 ALGORITHMS = (AUTO, "cmaes", "arrde", "rdex", "lshade", "minionpy:BIPOP_aCMAES", "minionpy:RDEX")
 DIMS = (2, 5, 10, 20, 40)

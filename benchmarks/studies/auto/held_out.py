@@ -15,11 +15,11 @@ from comparison import DIGITS, OWN, PEERS, SLOW, finished_parts, parsed, rounded
 
 from skde.benchmark import provenance
 from skde.benchmark.functions import Function
-from skde.benchmark.hypothesis_tests import friedman_holm, friedman_ranks
 from skde.benchmark.optimizers import Budget, get_optimizer
 from skde.benchmark.records import shorten, write_figures
 from skde.benchmark.suites import find_suite
 from skde.benchmark.trial_scores import SOLVED
+from skde.hypothesis_tests import friedman_holm, friedman_ranks
 from skde.typing import FloatArray
 
 SUITES = ("cec2014", "cec2020", "cec2022")

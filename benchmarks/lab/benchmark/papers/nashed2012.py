@@ -16,12 +16,12 @@ import numpy as np
 
 from skde.algorithms import ALGORITHMS
 from skde.benchmark.comparison import Line, best_of
-from skde.benchmark.hypothesis_tests import kruskal_wallis
 from skde.benchmark.protocol import CURVE, Experiment, Miniature, Place, Settings, data_options
 from skde.benchmark.published_tables import Note, Paper, Table, Tuning
 from skde.benchmark.records import Cell
 from skde.benchmark.reproduction import RESULTS, Reproduction, preset
 from skde.benchmark.verdicts import AGREES, DIFFERS, NONE, like
+from skde.hypothesis_tests import kruskal_wallis
 from skde.problems import get_problem
 
 ALGORITHMS_OF_PAPER, DIMS, FUNCTIONS = ("de", "pso", "ss"), (10, 30), tuple(f"f{number}" for number in range(20))

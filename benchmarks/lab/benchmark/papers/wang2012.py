@@ -16,13 +16,13 @@ import numpy as np
 
 from skde.algorithms import ALGORITHMS, get_algorithm
 from skde.benchmark.comparison import Line, errors
-from skde.benchmark.hypothesis_tests import friedman_ranks, wilcoxon_signed_rank
 from skde.benchmark.papers.wang2012_notes import NOTES, NP_60, POPULATIONS
 from skde.benchmark.protocol import Experiment, Miniature, Place
 from skde.benchmark.published_tables import Paper, Table
 from skde.benchmark.records import Cell
 from skde.benchmark.reproduction import Reproduction
 from skde.benchmark.verdicts import AGREES, ALPHA, DIFFERS, NONE
+from skde.hypothesis_tests import friedman_ranks, wilcoxon_signed_rank
 from skde.typing import FloatArray
 
 FUNCTIONS = tuple(f"F{number}" for number in range(1, 20))

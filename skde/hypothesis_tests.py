@@ -1,18 +1,19 @@
-"""Hypothesis tests of several algorithms: paired over functions, or between the runs on one function.
+"""Hypothesis tests of several algorithms or configurations: paired over functions, or between runs on one function.
 
-All tests are rank tests. Values may be infinite, for runs that failed; lower values are better.
+SciPy and scikit-posthocs do the tests; a race of `skde.tuning` and the tables of `skde.benchmark` take them from here.
+Lower values are better. Those of rank tests may be infinite, for runs that failed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
-from skde.typing import FloatArray
+from skde.typing import BoolArray, FloatArray
 from skde.validation import check_real
 
 ALPHA = 0.05
@@ -94,12 +95,11 @@ def friedman_ranks(values: FloatArray) -> FloatArray:
 def friedman(values: FloatArray) -> Friedman:
     r"""Test that k algorithms are equally good on n functions.
 
-    With the mean ranks :math:`R_j`, and without ties, the statistic is
+    With the ranks :math:`r_{ij}` and their sums :math:`R_j`, the statistic, which corrects for ties, is
 
     .. math::
-        \chi^2_F = \frac{12 n}{k (k + 1)} \sum_j \left(R_j - \frac{k + 1}{2}\right)^2 \sim \chi^2_{k - 1},
-
-    and it is corrected for ties.
+        \chi^2_F = \frac{(k - 1) \sum_j (R_j - n (k + 1) / 2)^2}{\sum_{ij} r_{ij}^2 - n k (k + 1)^2 / 4}
+        \sim \chi^2_{k - 1}.
 
     Parameters
     ----------
@@ -118,13 +118,15 @@ def friedman(values: FloatArray) -> Friedman:
 
     Notes
     -----
+    As `scipy.stats.friedmanchisquare`, which takes 3 to 11 ms, too long for the many tests of a race.
+
     Source: M. Friedman, The use of ranks to avoid the assumption of normality implicit in the analysis of variance,
     Journal of the American Statistical Association 32 (1937).
 
     Examples
     --------
     >>> import numpy as np
-    >>> from skde.benchmark.hypothesis_tests import friedman
+    >>> from skde.hypothesis_tests import friedman
     >>> result = friedman(np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]))
     >>> result.statistic, result.ranks.tolist()
     (6.0, [1.0, 2.0, 3.0])
@@ -133,10 +135,60 @@ def friedman(values: FloatArray) -> Friedman:
     if k < 3 or n < 2:
         raise ValueError(f"Friedman's test needs 3 or more algorithms and 2 or more functions, got {k} and {n}")
     ranks = stats.rankdata(sample("values", values), axis=1)
-    if (ranks == (k + 1) / 2).all():
+    spread = (ranks**2).sum() - n * k * (k + 1) ** 2 / 4
+    if spread <= 0:
         return Friedman(0.0, 1.0, ranks.mean(axis=0))
-    found = stats.friedmanchisquare(*ranks.T)
-    return Friedman(float(found.statistic), float(found.pvalue), ranks.mean(axis=0))
+    statistic = (k - 1) * ((ranks.sum(axis=0) - n * (k + 1) / 2) ** 2).sum() / spread
+    return Friedman(float(statistic), float(special.chdtrc(k - 1, statistic)), ranks.mean(axis=0))
+
+
+def conover(values: FloatArray, alpha: float = ALPHA) -> BoolArray:
+    r"""Return which algorithms Friedman's test, and Conover's test of pairs after it, do not find worse than the best.
+
+    With the ranks :math:`r_{ij}` of k algorithms on n functions and their sums :math:`R_j`, Conover keeps those with
+
+    .. math::
+        |R_j - R_{best}| \le t_{1 - \alpha/2, (n-1)(k-1)}
+        \sqrt{\frac{2 (n \sum_{ij} r_{ij}^2 - \sum_j R_j^2)}{(n - 1)(k - 1)}}.
+
+    Parameters
+    ----------
+    values : ndarray of shape (functions, algorithms)
+        As for `friedman`.
+    alpha : float, default 0.05
+        The level of both tests, in (0, 1).
+
+    Returns
+    -------
+    kept : ndarray of shape (algorithms,)
+        All of them where Friedman's test is not significant.
+
+    Raises
+    ------
+    ValueError
+        As `friedman`.
+
+    Notes
+    -----
+    Source: W. J. Conover, Practical nonparametric statistics (1999); so in irace. `posthoc_conover_friedman` of
+    scikit-posthocs has the p-values of all pairs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skde.hypothesis_tests import conover
+    >>> conover(np.array([[1.0, 2.0, 3.0]] * 5 + [[2.0, 1.0, 3.0]] * 4)).tolist()
+    [True, True, False]
+    """
+    n, k = values.shape
+    if friedman(values).p >= alpha:
+        return np.ones(k, bool)
+    ranks = stats.rankdata(values, axis=1)
+    sums, freedom = ranks.sum(axis=0), (n - 1) * (k - 1)
+    # Rounding must not make a sum of squares negative where all functions agree.
+    error = max(2 * (n * (ranks**2).sum() - (sums**2).sum()) / freedom, 0.0)
+    kept: BoolArray = np.abs(sums - sums.min()) <= special.stdtrit(freedom, 1 - alpha / 2) * np.sqrt(error)
+    return kept
 
 
 def critical_difference(k: int, n: int, alpha: float = ALPHA) -> float:
@@ -165,7 +217,7 @@ def critical_difference(k: int, n: int, alpha: float = ALPHA) -> float:
 
     Examples
     --------
-    >>> from skde.benchmark.hypothesis_tests import critical_difference
+    >>> from skde.hypothesis_tests import critical_difference
     >>> round(critical_difference(4, 14), 2)
     1.25
     """
@@ -261,7 +313,7 @@ def holm(p: FloatArray) -> FloatArray:
     Examples
     --------
     >>> import numpy as np
-    >>> from skde.benchmark.hypothesis_tests import holm
+    >>> from skde.hypothesis_tests import holm
     >>> holm(np.array([0.01, 0.04, 0.03, 0.005])).tolist()
     [0.03, 0.06, 0.06, 0.02]
     """
@@ -269,6 +321,32 @@ def holm(p: FloatArray) -> FloatArray:
     adjusted = np.empty(len(p))
     adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1.0)
     return adjusted
+
+
+def bonferroni(p: FloatArray) -> FloatArray:
+    """Return p-values times their number, at most 1.
+
+    Parameters
+    ----------
+    p : ndarray of shape (m,)
+        The p-values.
+
+    Returns
+    -------
+    adjusted : ndarray of shape (m,)
+
+    Notes
+    -----
+    Source: C. E. Bonferroni, Teoria statistica delle classi e calcolo delle probabilita (1936).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skde.hypothesis_tests import bonferroni
+    >>> bonferroni(np.array([0.25, 0.75])).tolist()
+    [0.5, 1.0]
+    """
+    return np.minimum(p * len(p), 1.0)
 
 
 def differences(a: FloatArray, b: FloatArray) -> FloatArray:
@@ -280,7 +358,9 @@ def differences(a: FloatArray, b: FloatArray) -> FloatArray:
     return np.where(equal, 0.0, a - np.where(equal, 0.0, b))
 
 
-def wilcoxon_signed_rank(a: FloatArray, b: FloatArray, method: str = "asymptotic") -> float:
+def wilcoxon_signed_rank(
+    a: FloatArray, b: FloatArray, method: str = "asymptotic", *, correction: bool = False
+) -> float:
     """Return p of the two-sided Wilcoxon signed-rank test of pairs.
 
     Pairs that are equal do not count.
@@ -290,8 +370,9 @@ def wilcoxon_signed_rank(a: FloatArray, b: FloatArray, method: str = "asymptotic
     a, b : ndarray of shape (n,)
         Pairs of values, such as the mean errors of two algorithms on n functions.
     method : {"asymptotic", "exact"}
-        The distribution of the statistic: normal, without a correction for continuity, as in SPSS; or exact, which
-        allows no ties.
+        The distribution of the statistic: normal; or exact, which allows no ties.
+    correction : bool, default False
+        Whether the normal distribution is corrected for continuity, as in R; SPSS does not.
 
     Returns
     -------
@@ -311,7 +392,7 @@ def wilcoxon_signed_rank(a: FloatArray, b: FloatArray, method: str = "asymptotic
     Examples
     --------
     >>> import numpy as np
-    >>> from skde.benchmark.hypothesis_tests import wilcoxon_signed_rank
+    >>> from skde.hypothesis_tests import wilcoxon_signed_rank
     >>> wilcoxon_signed_rank(np.array([1.0, 2.0, 3.0, 4.0, 5.0]), np.array([2.0, 4.0, 6.0, 8.0, 10.0]), "exact")
     0.0625
     """
@@ -322,7 +403,120 @@ def wilcoxon_signed_rank(a: FloatArray, b: FloatArray, method: str = "asymptotic
     ties = len(difference) - len(np.unique(np.abs(difference)))
     if method == "exact" and ties:
         raise ValueError(f'method="exact" allows no ties, got {ties} of {len(difference)} pairs; take "asymptotic"')
-    return float(stats.wilcoxon(difference, zero_method="wilcox", correction=False, method=method).pvalue)
+    return float(stats.wilcoxon(difference, zero_method="wilcox", correction=correction, method=method).pvalue)
+
+
+def rank_sum(a: FloatArray, b: FloatArray, alpha: float = ALPHA) -> str:
+    """Return whether the values a are better (lower), equal or worse than b.
+
+    Parameters
+    ----------
+    a, b : ndarray of shape (n,), (m,)
+        Independent samples.
+    alpha : float, default 0.05
+        The level of the two-sided Wilcoxon rank-sum test.
+
+    Returns
+    -------
+    verdict : {"better", "equal", "worse"}
+
+    Raises
+    ------
+    ValueError
+        For no values, and for NaN.
+    """
+    a, b = sample("a", a), sample("b", b)
+    if len(np.unique(np.concatenate([a, b]))) == 1:  # the test needs values that differ
+        return "equal"
+    statistic, p = stats.mannwhitneyu(a, b, alternative="two-sided")
+    if p >= alpha:
+        return "equal"
+    return "better" if statistic < len(a) * len(b) / 2 else "worse"
+
+
+def stratified_t(strata: Sequence[FloatArray]) -> float:
+    r"""Return p of the one-sided test that the mean of the strata's expectations is not above zero.
+
+    .. math::
+        t = \sum_s \bar x_s \Big/ \sqrt{\sum_s v_s}, \qquad v_s = s_s^2 / n_s
+
+    with Satterthwaite's degrees of freedom :math:`(\sum v_s)^2 / \sum v_s^2 / (n_s - 1)`: strata are fixed, and their
+    variances may differ. With one stratum it is the t-test.
+
+    Parameters
+    ----------
+    strata : sequence of ndarray of shape (n,)
+        The sample of each stratum.
+
+    Returns
+    -------
+    p : float
+        0 or 1 if no stratum varies.
+
+    Raises
+    ------
+    ValueError
+        For a stratum of fewer than two values, which has no variance.
+
+    Notes
+    -----
+    Source: F. E. Satterthwaite, An approximate distribution of estimates of variance components, Biometrics Bulletin 2
+    (1946).
+    """
+    if min(map(len, strata), default=0) < 2:
+        raise ValueError(f"every stratum needs at least 2 values, got {[len(values) for values in strata]}")
+    total = sum(float(values.mean()) for values in strata)
+    variances = np.array([values.var(ddof=1) / len(values) for values in strata])
+    if not variances.any():
+        return 0.0 if total > 0 else 1.0
+    freedom = variances.sum() ** 2 / sum(v**2 / (len(x) - 1) for v, x in zip(variances, strata, strict=True))
+    return float(stats.t.sf(total / np.sqrt(variances.sum()), freedom))
+
+
+def paired_t(values: FloatArray) -> FloatArray:
+    """Return p of the two-sided paired t-tests of all algorithms against the one with the lowest mean.
+
+    Parameters
+    ----------
+    values : ndarray of shape (functions, algorithms)
+        Finite values.
+
+    Returns
+    -------
+    p : ndarray of shape (algorithms,)
+        1 for the lowest mean, which is not tested. Differences that are constant have no variance: p is 1 where they
+        are 0, else 0.
+
+    Notes
+    -----
+    As `scipy.stats.ttest_rel`, which warns of differences that are nearly constant. Source: Student, The probable
+    error of a mean, Biometrika 6 (1908).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skde.hypothesis_tests import paired_t
+    >>> paired_t(np.array([[1.0, 2.0, 1.0], [5.0, 6.0, 5.0]])).tolist()
+    [1.0, 0.0, 1.0]
+    """
+    values = rescale(values)
+    best = int(values.mean(axis=0).argmin())
+    others = np.flatnonzero(np.arange(values.shape[1]) != best)
+    difference = values[:, others] - values[:, [best]]
+    n = len(difference)
+    mean, error = difference.mean(axis=0), difference.std(axis=0, ddof=1) / np.sqrt(n)
+    p = np.ones(values.shape[1])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p[others] = 2 * special.stdtr(n - 1, -np.abs(mean / error))
+    p[others[(error == 0) & (mean == 0)]] = 1.0
+    return p
+
+
+def rescale(values: FloatArray) -> FloatArray:
+    """Return values times a power of two, the largest of them near 1: squares then neither overflow nor vanish."""
+    largest = np.max(np.abs(values), where=np.isfinite(values), initial=0.0)
+    scaled: FloatArray = np.ldexp(values, -np.frexp(largest)[1])
+    return scaled
 
 
 def kruskal_wallis(samples: Mapping[str, FloatArray], alpha: float = 0.01) -> KruskalWallis:
@@ -363,7 +557,7 @@ def kruskal_wallis(samples: Mapping[str, FloatArray], alpha: float = 0.01) -> Kr
     Examples
     --------
     >>> import numpy as np
-    >>> from skde.benchmark.hypothesis_tests import kruskal_wallis
+    >>> from skde.hypothesis_tests import kruskal_wallis
     >>> low, high = np.arange(10.0), np.arange(20.0, 30.0)
     >>> kruskal_wallis({"de": low, "jde": low + 0.5, "pso": high}).best
     ('de', 'jde')
@@ -378,9 +572,7 @@ def kruskal_wallis(samples: Mapping[str, FloatArray], alpha: float = 0.01) -> Kr
     # The ranks, because the values may be infinite.
     groups = np.split(stats.rankdata(values), np.cumsum([len(samples[name]) for name in names])[:-1])
     statistic, p = stats.kruskal(*groups)
-    pairs = np.array(posthocs().posthoc_dunn(groups), np.float64)
-    upper = np.triu_indices(len(names), 1)
-    pairs[upper] = pairs.T[upper] = holm(pairs[upper])
+    pairs = np.array(posthocs().posthoc_dunn(groups, p_adjust="holm"), np.float64)
     first = int(np.argmin([group.mean() for group in groups]))
     best = tuple(name for name, same in zip(names, pairs[first] >= alpha, strict=True) if p >= alpha or same)
     return KruskalWallis(float(statistic), float(p), pairs, best)
@@ -416,7 +608,7 @@ def vargha_delaney(a: FloatArray, b: FloatArray) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> from skde.benchmark.hypothesis_tests import vargha_delaney
+    >>> from skde.hypothesis_tests import vargha_delaney
     >>> vargha_delaney(np.array([1.0, 2.0]), np.array([2.0, 3.0]))
     0.875
     """
@@ -455,7 +647,7 @@ def rank_biserial(a: FloatArray, b: FloatArray) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> from skde.benchmark.hypothesis_tests import rank_biserial
+    >>> from skde.hypothesis_tests import rank_biserial
     >>> rank_biserial(np.array([1.0, 5.0, 1.0]), np.array([4.0, 4.0, 3.0]))
     0.6666666666666666
     """

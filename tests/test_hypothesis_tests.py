@@ -1,14 +1,19 @@
 """Hypothesis tests and effect sizes, on published examples and their published results."""
 
 import json
+import subprocess
+import sys
 from importlib.resources import files
 
 import numpy as np
 import pytest
+import scikit_posthocs
 from scipy import stats
 
-from skde.benchmark import hypothesis_tests
-from skde.benchmark.hypothesis_tests import (
+from skde import hypothesis_tests
+from skde.hypothesis_tests import (
+    bonferroni,
+    conover,
     critical_difference,
     friedman,
     friedman_holm,
@@ -16,11 +21,14 @@ from skde.benchmark.hypothesis_tests import (
     holm,
     kruskal_wallis,
     nemenyi,
+    paired_t,
     rank_biserial,
+    rank_sum,
+    rescale,
+    stratified_t,
     vargha_delaney,
     wilcoxon_signed_rank,
 )
-from skde.benchmark.statistics import rank_sum
 
 # Demsar 2006, Table 6: areas under the ROC curve of C4.5, C4.5+m, C4.5+cf and C4.5+m+cf on 14 sets of data. The last
 # two have the ranks 2 and 3 on the one before the last, where both areas are printed as 0.975.
@@ -236,3 +244,112 @@ def test_the_exact_test_allows_no_ties():
         wilcoxon_signed_rank(a, a - [1, -1, 2, 0], "exact")
     assert wilcoxon_signed_rank(a, a - [1, -1, 2, 0]) < 1
     assert wilcoxon_signed_rank(a, a - [1, np.inf, 2, 0], "exact") == 0.25
+
+
+LOWER, HIGHER = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [11.0, 12.0, 13.0, 14.0, 15.0, 16.0]
+
+
+def test_rank_sum():
+    assert rank_sum(np.array(LOWER), np.array(HIGHER)) == "better"
+    assert rank_sum(np.array(HIGHER), np.array(LOWER)) == "worse"
+    assert rank_sum(np.array(LOWER), np.array(LOWER) + 0.5) == "equal"
+    assert rank_sum(np.zeros(30), np.zeros(30)) == "equal"
+    assert rank_sum(np.array(LOWER), np.full(6, np.inf)) == "better"
+    assert rank_sum(np.array(LOWER), np.array(HIGHER), alpha=1e-6) == "equal"
+
+
+def test_rank_sum_has_its_stated_level():
+    rng = np.random.default_rng(0)
+    wrong = sum(rank_sum(rng.normal(size=20), rng.normal(size=20)) != "equal" for _ in range(1000))
+    assert 30 <= wrong <= 70
+
+
+def test_of_one_stratum_it_is_the_t_test():
+    values = np.array([0.3, -0.1, 0.4, 0.2, 0.25])
+    expected = stats.ttest_1samp(values, 0, alternative="greater").pvalue
+    assert stratified_t([values]) == pytest.approx(expected)
+    assert stratified_t([-values]) == pytest.approx(1 - expected)
+
+
+def test_of_two_strata_it_is_welchs_test_of_one_against_the_others_negative():
+    rng = np.random.default_rng(0)
+    one, other = rng.normal(0.3, 1, 6), rng.normal(0.5, 3, 4)
+    expected = stats.ttest_ind(one, -other, equal_var=False, alternative="greater").pvalue
+    assert stratified_t([one, other]) == pytest.approx(expected)
+
+
+def test_levels_of_strata_do_not_count_as_noise_and_nothing_is_found_where_there_is_nothing():
+    rng = np.random.default_rng(1)
+    levels = rng.normal(size=20)
+    levels -= levels.mean()
+    spreads = rng.uniform(0.01, 0.2, 20)[:, None]
+    found = np.array([stratified_t([*(levels[:, None] + spreads * rng.normal(size=(20, 3)))]) for _ in range(1000)])
+    assert 0.03 < (found < 0.05).mean() < 0.07
+    shifted = [stratified_t([*(0.05 + levels[:, None] + spreads * rng.normal(size=(20, 3)))]) for _ in range(100)]
+    assert np.median(shifted) < 0.01
+
+
+@pytest.mark.parametrize(("strata", "p"), [([[0.0, 0.0]] * 3, 1.0), ([[0.1, 0.1], [0.0, 0.0]], 0.0)])
+def test_strata_without_variance(strata, p):
+    assert stratified_t([np.array(values) for values in strata]) == p
+
+
+@pytest.mark.parametrize("strata", [[[1.0], [1.0, 2.0]], [[]], []])
+def test_a_stratum_needs_two_values(strata):
+    with pytest.raises(ValueError, match="at least 2 values"):
+        stratified_t([np.array(values) for values in strata])
+
+
+# -- a race's tests ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_conover_decides_as_scikit_posthocs(seed):
+    rng = np.random.default_rng(seed)
+    n, k = rng.integers(2, 15), rng.integers(3, 9)
+    values = rng.integers(0, 6, (n, k)) + np.arange(k) * rng.uniform(0, 2)
+    if friedman(values).p >= 0.05:
+        assert conover(values).all()
+        return
+    pairs = scikit_posthocs.posthoc_conover_friedman(values).to_numpy()
+    best = int(friedman_ranks(values).argmin())
+    assert conover(values).tolist() == [j == best or pairs[best, j] >= 0.05 for j in range(k)]
+
+
+def test_conover_with_functions_that_all_agree():
+    assert conover(np.tile([1.0, 2.0, 3.0], (6, 1))).tolist() == [True, False, False]
+    assert conover(np.tile([1.0, 1.0, 3.0], (6, 1))).tolist() == [True, True, False]
+    assert conover(np.ones((6, 3))).all()
+
+
+def test_a_correction_for_continuity_as_in_r():
+    # R: wilcox.test(BEFORE, AFTER, paired = TRUE, exact = FALSE): V = 40, p-value = 0.04401
+    assert wilcoxon_signed_rank(BEFORE, AFTER, correction=True) == pytest.approx(0.04401, abs=5e-6)
+    assert wilcoxon_signed_rank(BEFORE, AFTER) < 0.04
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_paired_t_is_scipys(seed):
+    values = np.random.default_rng(seed).normal(size=(8, 5)) + np.arange(5) * 0.3
+    best = int(values.mean(axis=0).argmin())
+    expected = [1.0 if j == best else stats.ttest_rel(values[:, best], values[:, j]).pvalue for j in range(5)]
+    assert paired_t(values) == pytest.approx(expected)
+    assert paired_t(values * 1e300) == pytest.approx(expected)
+
+
+def test_bonferroni():
+    assert bonferroni(np.array([0.01, 0.4, 0.2])) == pytest.approx([0.03, 1.0, 0.6])
+
+
+def test_values_are_rescaled_without_rounding():
+    values = np.array([[1e300, -3e300], [7e299, np.inf]])
+    scaled = rescale(values)
+    assert (np.frexp(scaled[np.isfinite(values)])[0] == np.frexp(values[np.isfinite(values)])[0]).all()
+    assert 0.5 <= np.abs(scaled[np.isfinite(scaled)]).max() < 1
+
+
+def test_a_tuner_needs_no_laboratory():
+    """The tests are below both."""
+    program = "import sys; sys.modules['skde.benchmark'] = None; import skde.tuning"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
