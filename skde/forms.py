@@ -91,6 +91,10 @@ class ConstraintsReturned(Exception):
         self.x, self.outputs, self.sizes = x, outputs, sizes
 
 
+class ListReturned(TypeError):
+    """A function has returned [f, g] or [f, g, h], and not a tuple."""
+
+
 def check_form(name: str, value: Any) -> bool | str:
     """Return a parameter that is "auto", True or False."""
     if isinstance(value, str) and value == AUTO:
@@ -145,7 +149,7 @@ def find_rows(
             warnings.simplefilter("ignore")  # of a call that may be of the wrong form
             call_rows()
         return True
-    except ConstraintsReturned:
+    except (ConstraintsReturned, ListReturned):
         raise
     except Exception as error:  # whatever a function of one point raises for an array
         of_rows = error
@@ -156,7 +160,7 @@ def find_rows(
         value = one.function(*(point.copy() for point in points))
         returned = True
         number = one.checked(value, points[0])
-    except ConstraintsReturned:
+    except (ConstraintsReturned, ListReturned):
         raise
     except Exception as error:  # it takes neither: the user's own error is raised
         refuse_both(of_rows, error, returned, what, shape, points)

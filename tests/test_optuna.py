@@ -286,6 +286,17 @@ def test_constraints() -> None:
     assert np.mean([params["x"] <= -2.9 for params in params_of(study)[80:]]) > 0.5
 
 
+@pytest.mark.skipif(not hasattr(Trial, "set_constraint"), reason="constraints of trials are of Optuna 5")
+def test_a_feasible_trial_with_a_large_value_is_better_than_an_infeasible_one() -> None:
+    def objective(trial: Trial) -> float:
+        trial.set_constraint("x", 1e-3 * (trial.suggest_float("x", -5, 5) + 3))
+        return 1e200 * (1 + trial.suggest_float("y", 0, 1))
+
+    study = optuna.create_study(sampler=EvolutionSampler(seed=0))
+    study.optimize(objective, 120)
+    assert np.mean([params["x"] <= -3 for params in params_of(study)[80:]]) > 0.5
+
+
 def test_parameters_under_a_condition_are_drawn_independently(caplog: pytest.LogCaptureFixture) -> None:
     def objective(trial: Trial) -> float:
         x = trial.suggest_float("x", -5, 5)

@@ -303,3 +303,23 @@ def test_wrong_constraints_are_refused_and_change_nothing() -> None:
     X = single.ask()
     with pytest.raises(ValueError, match="dtype must be 'float64' where there are constraints"):
         single.tell(X, f(X), g=g(X))
+
+
+LISTS = {
+    "f, g of a point": lambda x: [float(f(x)), g(x)],
+    "f, g of points": lambda X: [f(X), g(X)],
+    "vectors": lambda x: [float(f(x)), np.array([g(x), x[0] - 1.2])],
+    "f, g, h of points": lambda X: [*three(X)],
+    "f, g, h of a point": lambda x: [float(f(x)), g(x), x[1] - x[2]],
+}
+
+
+@pytest.mark.parametrize("returned", LISTS)
+def test_a_list_of_f_and_constraints_is_refused_with_the_form_that_is_meant(returned: str) -> None:
+    with pytest.raises(TypeError, match=r"must return a tuple, \(f, g\) or \(f, g, h\), got a list of [23]"):
+        minimize(LISTS[returned], BOX, max_evals=200)
+
+
+def test_a_list_of_one_number_or_of_one_value_a_point_is_an_objective() -> None:
+    for function in (lambda x: [float(f(x))], lambda X: [f(row) for row in X]):
+        assert minimize(function, BOX[:2], max_evals=500, random_state=0).fun < 0.1

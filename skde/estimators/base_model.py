@@ -45,6 +45,7 @@ from skde.estimators.samples import (
 from skde.estimators.standard_errors import bootstrap_thetas, jacobian_covariance
 from skde.minimizer.plan import named_algorithm
 from skde.named_point import refused_signature
+from skde.problems.scipy_constraints import constraint_list
 from skde.random_state import run_seeds
 from skde.typing import Array, FloatArray, IntArray
 from skde.validation import (
@@ -227,7 +228,7 @@ class BaseModel(BaseEstimator):
             names = LinearModel(n_outputs).names(X.shape[1])
             penalized = np.array([not name.startswith("intercept") for name in names])
         constraints = None
-        if self.constraints is not None:
+        if constraint_list(self.constraints):
             constraints = ParameterConstraints(self.constraints, variables, self.vectorized)
         with placed(number) as xp:
 

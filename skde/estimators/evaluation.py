@@ -15,7 +15,7 @@ import joblib
 import numpy as np
 
 from skde.callbacks import stops
-from skde.estimators.fold_fits import FoldScores, FoldTask, error_value, fit_and_score
+from skde.estimators.fold_fits import SCORING_FAILED, FoldScores, FoldTask, error_value, fit_and_score
 from skde.estimators.parameter_space import Candidate, ParameterSpace
 from skde.estimators.search_record import SearchRecord
 from skde.stopping import MESSAGES, Status
@@ -222,12 +222,12 @@ class Evaluation:
                 if limit is not None and time.monotonic() - self._begin >= limit:
                     self._note()
                     raise SearchEnd(MESSAGES[Status.TIME])
-        failed = self.failures()
-        if len(failed) == self.record.n_fits:
-            raise ValueError(
-                f"All the {len(failed)} fits failed. It is very likely that your model is misconfigured. You can try "
-                f"to debug the error by setting error_score='raise'. The last error:\n{failed[-1]}"
-            )
+        for failed in (self.failures(), self.scoring_failures()):
+            if len(failed) == self.record.n_fits:
+                raise ValueError(
+                    f"All the {len(failed)} fits failed. It is very likely that your model is misconfigured. You can "
+                    f"try to debug the error by setting error_score='raise'. The last error:\n{failed[-1]}"
+                )
 
     @property
     def tried(self) -> list[Candidate]:
@@ -236,6 +236,13 @@ class Evaluation:
 
     def failures(self) -> list[str]:
         """Return the tracebacks of the fits that failed."""
+        return [error for error in self._errors() if not error.startswith(SCORING_FAILED)]
+
+    def scoring_failures(self) -> list[str]:
+        """Return the tracebacks of the fits that have no score because the scorer failed."""
+        return [error for error in self._errors() if error.startswith(SCORING_FAILED)]
+
+    def _errors(self) -> list[str]:
         return [one.error for of_splits in self.record.scores.values() for one in of_splits.values() if one.error]
 
     # -- reports -------------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from skde.validation import shown
 
 Scores = dict[str, float]
 SCORE = "score"  # the name of the metric where there is only one
+SCORING_FAILED = "Scoring failed:\n"  # the begin of such an error
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class FoldScores:
     several : bool
         Whether a dict of metrics was scored.
     error : str
-        The traceback of a fit that failed; empty otherwise.
+        The traceback of a fit that failed, or of a scorer that returned no score of it; empty otherwise.
     """
 
     test: Scores
@@ -106,31 +107,36 @@ def fit_and_score(task: FoldTask, params: Mapping[str, Any], train: Any, test: A
         )
     fitted = time.perf_counter()
     X_test, y_test = part_of(estimator, task.X, test, train), rows(task.y, test)
-    scored = score(task, estimator, X_test, y_test, rows_of_all(task.score_params, test, n))
+    scored, error = score(task, estimator, X_test, y_test, rows_of_all(task.score_params, test, n))
     end = time.perf_counter()
     on_train: Any = {}
     if task.train_score:
-        on_train = as_dict(score(task, estimator, X_train, y_train, rows_of_all(task.score_params, train, n)))
-    return FoldScores(as_dict(scored), on_train, fitted - begin, end - fitted, isinstance(scored, dict))
+        on_train = as_dict(score(task, estimator, X_train, y_train, rows_of_all(task.score_params, train, n))[0])
+    return FoldScores(as_dict(scored), on_train, fitted - begin, end - fitted, isinstance(scored, dict), error)
 
 
-def score(task: FoldTask, estimator: Any, X: Any, y: Any, params: Mapping[str, Any]) -> float | Scores:
-    """Return the scorer's number or numbers; a scorer that fails has the error score."""
+def score(task: FoldTask, estimator: Any, X: Any, y: Any, params: Mapping[str, Any]) -> tuple[float | Scores, str]:
+    """Return the scorer's number or numbers, and the traceback where it failed for all.
+
+    A score that failed is the error score.
+    """
     arguments = (X,) if y is None else (X, y)
     try:
         scores = task.scorer(estimator, *arguments, **params)
     except Exception:
         if task.error_score == "raise":
             raise
-        warn_of_scoring(task, traceback.format_exc())
-        scores = task.error_score
+        error = traceback.format_exc()
+        warn_of_scoring(task, error)
+        return number(task.error_score), SCORING_FAILED + error
     if not isinstance(scores, dict):
-        return number(scores)
-    for name, value in scores.items():
-        if isinstance(value, str):  # a traceback: check_scoring(raise_exc=False)
-            warn_of_scoring(task, value)
-            scores[name] = task.error_score
-    return {name: number(value, name) for name, value in scores.items()}
+        return number(scores), ""
+    errors = {name: value for name, value in scores.items() if isinstance(value, str)}  # tracebacks
+    for name, error in errors.items():
+        warn_of_scoring(task, error)
+        scores[name] = task.error_score
+    failed = bool(errors) and len(errors) == len(scores)
+    return {name: number(value, name) for name, value in scores.items()}, SCORING_FAILED + error if failed else ""
 
 
 def warn_of_scoring(task: FoldTask, reason: str) -> None:

@@ -14,6 +14,7 @@ from skde.objectives.device import DeviceObjective
 from skde.objectives.objective import ROWS, Objective, as_objective, ask_tell_objective, search_box
 from skde.problems import Problem, get_problem
 from skde.problems.constraints import ConstrainedProblem
+from skde.problems.scipy_constraints import constraint_list
 from skde.typing import FloatArray
 from skde.variables import Variables
 
@@ -92,7 +93,7 @@ def asked_objective(given: MinimizerParameters) -> Objective:
 
 def constraints_alone(given: MinimizerParameters) -> Objective | None:
     """Return an objective with the constraints alone, for ask and tell; None without constraints."""
-    if given.constraints is None:
+    if not constraint_list(given.constraints):
         return None
     bounds, tolerance = on_host(given.bounds), given.feasibility_tol
     return ask_tell_objective(bounds, given.constraints, given.vectorized, row_jobs(given), tolerance)

@@ -60,6 +60,7 @@ from skde.objectives.caller_library import CallerLibrary, on_host
 from skde.objectives.feasibility import LARGEST, FeasibilityRules, StoredOutcomes, calls_of, carry_calls
 from skde.objectives.objective import Objective
 from skde.objectives.told_rules import ToldRules
+from skde.problems.scipy_constraints import constraint_list
 from skde.problems.simulation import checked_sizes
 from skde.recorder import current_recorder
 from skde.serialization import HEADER, check_layout, entry
@@ -703,7 +704,7 @@ class Minimizer(MinimizerParameters):
         """Let the fit have constraints that are told, from the first tell on."""
         runner, returned = self._runner, self._constraints_of_before()
         if told and not isinstance(runner.rules, ToldRules):
-            if self.constraints is not None or isinstance(runner.rules, FeasibilityRules):
+            if constraint_list(self.constraints) or isinstance(runner.rules, FeasibilityRules):
                 raise ValueError("g and h are told where the constraints are not given; tell evaluates those itself")
             if runner.rules is None and runner.has_results:
                 raise ValueError("g and h must be told from the first tell on, and the first one was told f alone")

@@ -328,12 +328,12 @@ def resolve_minmax(
         f = get_problem(f, dim=dim)
     elif dim is not None:
         raise ValueError(f"dim is for a problem's name; {f!r} has its own")
-    if on_error == "nan" and isinstance(f, ConstrainedProblem | MinMaxProblem):
+    if on_error == "nan" and isinstance(f, MinMaxProblem):
         raise ValueError(f"on_error='nan' is for a Python function of one pair, got {f!r}")
     if isinstance(f, ConstrainedProblem):
         if bounds_y is not None:
             raise ValueError("bounds_y: a constrained problem's multipliers have none; see multiplier_bound")
-        f = f.with_jobs(n_jobs, max_eval_time)
+        f = f.with_jobs(n_jobs, max_eval_time, on_error)
         own = f.bounds if f.variables is None else f.variables
         box_x, variables_x = side_box("bounds_x", own if bounds_x is None else bounds_x, f.dim)
         game = None if f.kernel is None else Game(f.kernel, f.arrays, f.n_inequalities, f.n_equalities)

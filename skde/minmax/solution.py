@@ -65,10 +65,14 @@ class MinMaxSolution(BaseSolver):
         return self._compare()[1]
 
     def _compare(self) -> tuple[int, RunResult]:
-        """Return the number of the best run, and its result against the opponents of all runs."""
+        """Return the number of the best run, and its result against the opponents of all runs.
+
+        Before all runs have ended, their own opponents alone count where others need calls of a Python function.
+        """
         runs, objective = self.runs_, self._objective
         if self._compared is None or self._compared[0] is not runs:
-            if objective is None or objective.problem is not None or len(runs) == 1:
+            known = objective is not None and (objective.game is not None or self._fitted().done)
+            if objective is None or not known or objective.problem is not None or len(runs) == 1:
                 best = best_run(runs)
                 self._compared = runs, best, runs[best]
             else:

@@ -139,7 +139,8 @@ class MinMaxSolver(MinMaxSolution):
     random_state : int, RandomState, Generator or None, default None
         An int makes the result repeatable to the last bit. None: NumPy's global state makes the seed.
     on_error : {"raise", "nan"}, default "raise"
-        The consequence of an exception in a function of one pair (pairwise=True). "raise": the fit ends with it, and
+        The consequence of an exception in a function of one pair (pairwise=True) or in the objective of one point of a
+        constrained problem. "raise": the fit ends with it, and
         `resume` continues. "nan": the value is NaN, which counts as infinity for x and never wins for y, and the first
         exception becomes a RuntimeWarning. A value that is no number is always an error.
     max_eval_time : float or None, default None
@@ -154,8 +155,8 @@ class MinMaxSolver(MinMaxSolution):
     x_, y_ : ndarray of shape (dim x,), (dim y,)
         The best incumbent of all runs, and its strongest opponent so far; for a constrained problem the
         multipliers at the end. The incumbents of several runs are compared against the opponents of all runs; against
-        their own opponents only, where there is no function: with ask and tell, and after loading a fit of a Python
-        function until resume.
+        their own opponents only, where no function can be called: with ask and tell, after loading a fit of a Python
+        function until resume, and while not all runs of a Python function have ended by themselves (Ctrl-C, max_time).
     fun_ : float
         f(x_, y_); for a constrained problem f(x_).
     multipliers_ : ndarray of shape (m + l,)

@@ -21,7 +21,7 @@ from skde.problems import MinMaxProblem, Problem, get_problem
 from skde.problems.compiled_constrained import CompiledConstrainedProblem
 from skde.problems.constraints import ConstrainedProblem
 from skde.problems.scipy_constraints import constraint_list
-from skde.problems.simulation import Simulation, has_outputs, number_or_outputs
+from skde.problems.simulation import Simulation, has_outputs, number_or_outputs, refuse_list
 from skde.typing import Array, FloatArray
 from skde.validation import check_bounds, check_int, check_real
 from skde.variables import Variables, as_variables
@@ -100,6 +100,7 @@ class Objective:
     def _checked(self, values: Any, X: Array) -> Array:
         if has_outputs(values, len(X)):
             raise ConstraintsReturned
+        refuse_list(values, (len(X),))
         return real_values(values, X, "the objective's return value")
 
     @property
@@ -235,27 +236,27 @@ def as_objective(
         dim = check_int("dim", dim, 1)
     if isinstance(objective, MinMaxProblem):
         raise TypeError(f"{objective!r} is a function of x and y; a Minimizer takes functions of x alone")
-    if on_error == "nan" and isinstance(objective, ConstrainedProblem | Problem | DeviceObjective):
+    if on_error == "nan" and isinstance(objective, Problem | DeviceObjective):
         raise ValueError(f"on_error='nan' is for a Python function of one point, got {objective!r}")
+    constraints = constraint_list(constraints)
     if isinstance(objective, ConstrainedProblem):
-        if constraints is not None:
+        if constraints:
             raise ValueError(f"{objective!r} has constraints, so the parameter constraints must be None")
         box, variables = problem_box(objective, dim, bounds)
         return constrained_objective(
-            objective.with_jobs(n_jobs, max_eval_time), box, feasibility_tol, objective.identity, variables
+            objective.with_jobs(n_jobs, max_eval_time, on_error), box, feasibility_tol, objective.identity, variables
         )
-    if constraints is not None and returned is not None:
+    if constraints and returned is not None:
         raise ValueError("the objective returns constraints, so the parameter constraints must be None")
-    if constraints is not None:
+    if constraints:
         unconstrained = as_objective(objective, dim, bounds, vectorized=vectorized, n_jobs=n_jobs)
         name = unconstrained.source.get("callable", str(objective))
         own = unconstrained.variables or unconstrained.box
-        function = NanOnError(objective) if on_error == "nan" else objective
-        problem = ConstrainedProblem(function, own, constraints, name=name, vectorized=vectorized)
-        identity = unconstrained.identity, tuple(constraint_list(constraints))
+        problem = ConstrainedProblem(objective, own, constraints, name=name, vectorized=vectorized)
+        identity = unconstrained.identity, tuple(constraints)
         box, variables = problem_box(problem, None, None)
         return constrained_objective(
-            problem.with_jobs(n_jobs, max_eval_time), box, feasibility_tol, identity, variables
+            problem.with_jobs(n_jobs, max_eval_time, on_error), box, feasibility_tol, identity, variables
         )
     if isinstance(objective, Problem):
         (box, variables), source = problem_box(objective, dim, bounds), problem_source(objective)

@@ -120,7 +120,7 @@ class Population:
         cost = -trial.value if self.direction == StudyDirection.MAXIMIZE else trial.value
         constraints = getattr(trial, "constraints", {})  # since Optuna 5
         violation = sum(math.inf if math.isnan(value) else max(value, 0.0) for value in constraints.values())
-        return float(feasibility_codes(np.array(cost), np.array(violation))) if violation > 0 else cost
+        return float(feasibility_codes(np.array(cost), np.array(violation))) if constraints else cost
 
     # -- new trials ----------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from skde.engines import Compiled
 from skde.forms import AUTO, Form, as_form, check_form, find_at
 from skde.named_point import rows_of_point
 from skde.point_workers import Part, unlimited
-from skde.pointwise import scalar
+from skde.pointwise import NanOnError, scalar
 from skde.problems.scipy_constraints import (
     Constraint,
     Nonlinear,
@@ -40,7 +40,7 @@ class ConstrainedProblem:
         Constraints lb <= c(x) <= ub: an equality where lb equals ub, else one inequality for every finite bound. The
         function of a NonlinearConstraint is called with x of shape (dim, n) and returns (m, n) or (n,), as in SciPy's
         differential_evolution with vectorized=True. Bounds narrow the box. The dictionaries of SciPy's older methods
-        are also allowed: {"type": "ineq" or "eq", "fun": c} for c(x) >= 0 or c(x) = 0.
+        are also allowed: {"type": "ineq" or "eq", "fun": c} for c(x) >= 0 or c(x) = 0. None, (), []: there are none.
     name : str, default "user"
         Name in messages.
     vectorized : {"auto"} or bool, default "auto"
@@ -65,7 +65,7 @@ class ConstrainedProblem:
     Raises
     ------
     ValueError, TypeError
-        For other types than these, an empty list, another dimension, or bounds that no point satisfies (lb > ub).
+        For other types than these, another dimension, or bounds that no point satisfies (lb > ub).
 
     Examples
     --------
@@ -252,13 +252,30 @@ class ConstrainedProblem:
         """Key that is equal for equal problems."""
         return self
 
-    def with_jobs(self, n_jobs: int | None, max_eval_time: float | None = None) -> Self:
-        """Return the problem with other joblib workers for functions of one point, and a time limit of calls of f."""
+    def with_jobs(self, n_jobs: int | None, max_eval_time: float | None = None, on_error: str = "raise") -> Self:
+        """Return the problem with other joblib workers for functions of one point, and other rules for calls of f.
+
+        Parameters
+        ----------
+        n_jobs : int or None
+            Number of joblib workers.
+        max_eval_time : float or None, default None
+            Time limit of one call of f in workers.
+        on_error : {"raise", "nan"}, default "raise"
+            With "nan", the value of f is NaN at a point at which it raises an exception.
+        """
         other = copy(self)
         other._n_jobs = n_jobs
+        if on_error == "nan":
+            if self.kernel is not None or self.compiled or self.vectorized is True:
+                raise ValueError(
+                    f"on_error='nan' is for a Python function of one point (vectorized=False), got {self!r}: an "
+                    "exception of f(X) does not say which rows failed"
+                )
+            other._f, other.form = NanOnError(self._f), as_form(self.vectorized)
         if self.kernel is None:
-            other.of_point = rows_of_point(self._f, self.variables, n_jobs, value_alone, max_eval_time)
-        if self.form.rows is None and max_eval_time is not None:
+            other.of_point = rows_of_point(other._f, self.variables, n_jobs, value_alone, max_eval_time)
+        if other.form.rows is None and max_eval_time is not None:
             other.form = Form(False)  # only evaluations of one point can be ended
         return other
 
@@ -280,7 +297,7 @@ class ConstrainedProblem:
 
 def refuse_outputs(value: Any, shape: tuple[int, ...]) -> None:
     """Refuse (f, g) and (f, g, h), with f of this shape, from an objective that has constraints already."""
-    if isinstance(value, tuple) and len(value) in (2, 3) and np.shape(value[0]) == shape:
+    if isinstance(value, tuple | list) and len(value) in (2, 3) and np.shape(value[0]) == shape:
         raise ValueError(
             "the objective returns constraints, (f, g) or (f, g, h), and there are others; give all of them in one "
             "way: leave out the parameter constraints, or let the objective return f alone"

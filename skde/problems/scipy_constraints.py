@@ -229,16 +229,14 @@ def has_dates(given: Any) -> bool:
 
 
 def constraint_list(given: Any) -> list[Any]:
-    """Return the given constraints as a list of at least one."""
-    single = isinstance(given, LinearConstraint | NonlinearConstraint | Bounds | Mapping)
-    if not single and not isinstance(given, Sequence):
+    """Return the given constraints as a list; None and an empty list say that there are none."""
+    if given is None:
+        return []
+    if isinstance(given, LinearConstraint | NonlinearConstraint | Bounds | Mapping):
+        return [given]
+    if not isinstance(given, Sequence) or given in ("", b""):
         raise TypeError(f"constraints must be {ALLOWED}, or a list of these; got {given!r} ({type(given).__name__})")
-    constraints = [given] if single else list(given)
-    if not constraints:
-        raise ValueError(
-            f"constraints must be one or more of {ALLOWED}; got {given!r}, and None says that there are none"
-        )
-    return constraints
+    return list(given)
 
 
 def parse_constraint(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skde.arrays import array_namespace, points, real_array, real_values, to_numpy
-from skde.forms import ConstraintsReturned, as_form, find_at
+from skde.forms import ConstraintsReturned, ListReturned, as_form, find_at
 from skde.named_point import rows_of_point
 from skde.point_workers import Part, unlimited
 from skde.pointwise import NanOnError, one_number, scalar
@@ -211,6 +211,7 @@ def number_or_outputs(value: Any, x: FloatArray) -> float:
 
 def find_outputs(value: Any, x: FloatArray) -> None:
     """Raise `ConstraintsReturned` where a function of one point has returned (f, g) or (f, g, h)."""
+    refuse_list(value, ())
     if has_outputs(value):
         raise ConstraintsReturned(np.array(x), *outputs_of_point(value, x))
 
@@ -220,6 +221,15 @@ def has_outputs(value: Any, n: int | None = None) -> bool:
     if not isinstance(value, tuple) or len(value) not in (2, 3):
         return False
     return n is None or np.shape(value[0]) in ((n,), (n, 1))
+
+
+def refuse_list(value: Any, shape: tuple[int, ...]) -> None:
+    """Refuse the list [f, g] or [f, g, h], with f of this shape: a list may as well be several objectives."""
+    if isinstance(value, list) and len(value) in (2, 3) and np.shape(value[0]) == shape:
+        raise ListReturned(
+            f"an objective with constraints must return a tuple, (f, g) or (f, g, h), got a list of {len(value)}; an "
+            "objective without constraints returns f alone"
+        )
 
 
 def outputs_of_point(value: tuple[Any, ...], x: FloatArray) -> tuple[FloatArray, tuple[int, int]]:

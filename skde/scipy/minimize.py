@@ -109,9 +109,6 @@ def scipy_method(algorithm: str | Algorithm = "auto", **parameters: Any) -> Call
     check_names("minimize", parameters, PARAMETERS)
 
     def method(fun: Callable[..., Any], x0: Any, args: tuple[Any, ...] = (), **options: Any) -> OptimizeResult:
-        constraints = options.pop("constraints", ())
-        if not isinstance(constraints, list | tuple) or constraints:
-            options["constraints"] = constraints
         bounds = options.pop("bounds", None)
         if bounds is None:
             raise ValueError("skde's methods for scipy.optimize.minimize need bounds")

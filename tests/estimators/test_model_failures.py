@@ -225,6 +225,13 @@ def test_constraints_that_are_refused() -> None:
         ModelRegressor(decay, BOX, constraints=LinearConstraint([1, 1], 50, 60), **QUICK).fit(X, y)
 
 
+@pytest.mark.parametrize("none", [(), []], ids=str)
+def test_an_empty_list_says_that_there_are_no_constraints(none: Any) -> None:
+    without, found = (ModelRegressor(decay, BOX, constraints=one, **QUICK).fit(X, y) for one in (None, none))
+    assert found.theta_.tolist() == without.theta_.tolist()
+    assert found.n_evals_ == without.n_evals_
+
+
 @pytest.mark.gpu
 def test_constraints_and_failures_on_a_gpu() -> None:
     budget = LinearConstraint([1, 1], -np.inf, 3)

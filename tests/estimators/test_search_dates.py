@@ -39,3 +39,22 @@ def test_a_pipeline_gets_the_dates_as_they_are(form: Any) -> None:
     m = search(make_pipeline(FunctionTransformer(days_of), Ridge()), "ridge__alpha").fit(form(DAYS), VALUES)
     assert m.best_score_ > 0.8
     assert m.predict(form(DAYS[:3])) == pytest.approx(VALUES[:3], abs=1.0)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("name", ["jde", "racing"])
+@pytest.mark.filterwarnings("ignore:Scoring failed")
+def test_an_estimator_that_predicts_nothing_from_dates_fails_with_the_reason(name: str, n_jobs: int | None) -> None:
+    m = search(Ridge(), "alpha").set_params(search=name, n_jobs=n_jobs)
+    with pytest.raises(ValueError, match=r"All the \d+ fits failed.*(?s:.)*DateTime64"):
+        m.fit(DAYS, VALUES)
+
+
+def test_every_metric_may_fail() -> None:
+    def metrics(estimator: Any, X: Any, y: Any) -> Any:
+        raise ZeroDivisionError("no metric")
+
+    for scoring in (metrics, ["r2", "neg_mean_absolute_error"]):
+        m = search(Ridge(), "alpha").set_params(scoring=scoring, refit=False)
+        with pytest.warns(UserWarning, match="Scoring failed"), pytest.raises(ValueError, match="fits failed"):
+            m.fit(DAYS, VALUES)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import NonlinearConstraint
+from scipy.optimize import LinearConstraint, NonlinearConstraint
 from sklearn.base import clone
 
 from skde import ConstrainedProblem, MinMaxSolver, Status, get_problem
@@ -365,3 +365,32 @@ class TestOnGpu:
         make(device="cuda", n_cycles=3).fit("fabris2012/p3").save(tmp_path / "part.skde")
         loaded = MinMaxSolver.load(tmp_path / "part.skde", device="cpu")
         assert same(loaded.set_params(n_cycles=6).resume(), whole)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_an_objective_that_fails_outside_of_the_feasible_region_ends_no_fit(n_jobs: int | None) -> None:
+    def log_barrier(x: Any) -> float:
+        if x.sum() > 1:
+            raise FloatingPointError("no logarithm")
+        return float(-np.log(1.0 + 1e-9 - x.sum()) + ((x - 0.4) ** 2).sum())
+
+    problem = ConstrainedProblem(log_barrier, [(0, 1)] * 4, LinearConstraint(np.ones(4), -np.inf, 1))
+    with pytest.raises(FloatingPointError, match="no logarithm"):
+        make(n_cycles=2).fit(problem)
+    with pytest.warns(RuntimeWarning, match=r"raised FloatingPointError\('no logarithm'\)") as caught:
+        solver = make(n_cycles=20, on_error="nan", n_jobs=n_jobs).fit(problem)
+    assert len(caught) == 1
+    assert solver.max_violation_ <= 1e-6
+    assert np.isfinite(solver.fun_)
+    assert (solver.n_iter_, solver.result_.status) == (20, Status.LIMIT)
+
+
+def test_an_objective_of_arrays_cannot_fail_for_single_points() -> None:
+    for vectorized in ("auto", True):
+        problem = ConstrainedProblem(
+            lambda X: X[:, 0], BOX, LinearConstraint([1, 1, 1], -np.inf, 1), vectorized=vectorized
+        )
+        with pytest.raises(ValueError, match=r"on_error='nan' is for a .*function of one point"):
+            make(on_error="nan").fit(problem)
+    with pytest.raises(ValueError, match="on_error='nan' is for a Python function of one point"):
+        make(on_error="nan").fit("fabris2012/p3")

@@ -297,3 +297,28 @@ def test_wrong_values_of_a_file_are_refused(entry: str, value: Any, tmp_path: Pa
     serialization.save(tmp_path / "fit", json_view({"solver": "MinMaxSolver", **header}), arrays)
     with pytest.raises(ValueError, match="told_rows"):
         MinMaxSolver.load(tmp_path / "fit")
+
+
+@pytest.mark.parametrize("pairwise", [True, False])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, FloatingPointError("no mesh")], ids=["Ctrl-C", "error"])
+def test_results_of_several_interrupted_runs_are_read_without_calls(pairwise: bool, error: Any) -> None:
+    calls = 0
+
+    def broken(x: Any, y: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls >= (2 * FIRST + 50 if pairwise else 12):
+            raise error
+        return pair(x, y) if pairwise else game(x, y)
+
+    m = new(n_runs=2, pairwise=pairwise)
+    with pytest.raises(KeyboardInterrupt if error is KeyboardInterrupt else FloatingPointError):
+        m.fit(broken, BOX, BOX)
+    before = calls
+    own = min(m.runs_, key=lambda run: run.fun)
+    assert (m.fun_, m.x_.tolist()) == (own.fun, own.x[:3].tolist())
+    assert np.isfinite(m.fun_)
+    assert calls == before
+    again = m.resume(pair if pairwise else game)
+    whole = new(n_runs=2, pairwise=pairwise).fit(pair if pairwise else game, BOX, BOX)
+    assert (again.fun_, again.x_.tolist()) == (whole.fun_, whole.x_.tolist())

@@ -12,7 +12,7 @@ from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint
 from scipy.sparse import csr_array
 
 import skde
-from skde import ConstrainedProblem, Minimizer
+from skde import ConstrainedProblem, Minimizer, MinMaxSolver
 
 from .disc import BOX, DISC, X, make, problem, radius, total
 
@@ -77,7 +77,6 @@ def test_violation() -> None:
 @pytest.mark.parametrize(
     ("constraints", "message"),
     [
-        ([], r"constraints must be one or more of LinearConstraint.*got \[\]"),
         (
             LinearConstraint([[1, 1, 1]], 0, 1),
             r"constraints\[0\].A must be finite and of shape \(m, 2\), got shape \(1, 3\)",
@@ -225,3 +224,51 @@ def test_like_scipys_own() -> None:
     )
     ours = make(constraints=constraints, max_iter=300).fit(total, bounds=BOX)
     assert ours.fun_ == pytest.approx(theirs.fun, abs=1e-4)
+
+
+@pytest.mark.parametrize("none", [(), []], ids=str)
+def test_an_empty_list_says_that_there_are_no_constraints(none: Any) -> None:
+    without = make(constraints=None).fit(total, bounds=BOX)
+    for m in (
+        make(constraints=none).fit(total, bounds=BOX),
+        make(constraints=None).fit(problem(none)),
+        make(constraints=none).fit(problem(none)),
+    ):
+        assert (m.fun_, m.x_.tolist(), m.max_violation_) == (without.fun_, without.x_.tolist(), 0.0)
+    assert skde.minimize("sphere", dim=2, constraints=none, max_evals=500, random_state=0).fun < 0.1
+    method = skde.scipy_method(max_evals=500, random_state=0)
+    assert scipy.optimize.minimize(lambda x: x @ x, [1, 1], bounds=BOX, constraints=none, method=method).fun < 0.1
+    found = make(constraints=none).fit(problem(DISC))  # the problem has its own
+    assert found.fun_ == make(constraints=None).fit(problem(DISC)).fun_
+    with pytest.raises(ValueError, match="has no constraints but its box: use Minimizer"):
+        MinMaxSolver(n_cycles=1).fit(problem(none))
+    asked = make(constraints=none, bounds=BOX)
+    asked.tell(points := asked.ask(), total(points), g=radius(points.T) - 2)
+    assert asked.max_violation_ >= 0
+
+
+def test_an_empty_text_is_no_list_of_constraints() -> None:
+    with pytest.raises(TypeError, match=r"constraints must be LinearConstraint.*got ''"):
+        make(constraints="").fit(total, bounds=BOX)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_an_objective_of_a_problem_may_fail(n_jobs: int | None) -> None:
+    def sometimes(x: Any) -> float:
+        if x[0] > 1:
+            raise FloatingPointError("no mesh")
+        return float(x.sum())
+
+    given = ConstrainedProblem(sometimes, BOX, DISC)
+    with pytest.raises(FloatingPointError, match="no mesh"):
+        make(constraints=None).fit(given)
+    with pytest.warns(RuntimeWarning, match="no mesh"):
+        m = make(constraints=None, on_error="nan", n_jobs=n_jobs).fit(given)
+
+    def by_nan(x: Any) -> float:
+        return float(x.sum()) if x[0] <= 1 else np.nan
+
+    assert m.fun_ == make(constraints=None).fit(ConstrainedProblem(by_nan, BOX, DISC)).fun_
+    for other in (ConstrainedProblem(total, BOX, DISC, vectorized=True), skde.get_problem("fabris2012/p3")):
+        with pytest.raises(ValueError, match="on_error='nan' is for a Python function of one point"):
+            make(constraints=None, on_error="nan").fit(other)
