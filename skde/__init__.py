@@ -51,7 +51,7 @@ _MODULES = {
     "Status": "skde.stopping",
     "Variables": "skde.variables",
     "algorithm_names": "skde.algorithms",
-    "array_namespace": "skde.arrays",
+    "array_namespace": "skde.utils.arrays",
     "differential_evolution": "skde.scipy.evolution",
     "find_gpus": "skde.engines",
     "from_jax": "skde.objectives.array_libraries",
@@ -68,7 +68,6 @@ if TYPE_CHECKING:
     from skde.algorithms import algorithm_names as algorithm_names
     from skde.algorithms.registry import *
     from skde.algorithms.sequence import AlgorithmSequence as AlgorithmSequence
-    from skde.arrays import array_namespace as array_namespace
     from skde.callbacks import Checkpoint as Checkpoint
     from skde.callbacks import ParameterTrace as ParameterTrace
     from skde.callbacks import Progress as Progress
@@ -99,6 +98,7 @@ if TYPE_CHECKING:
     from skde.scipy.minimize import minimize as minimize
     from skde.scipy.minimize import scipy_method as scipy_method
     from skde.stopping import Status as Status
+    from skde.utils.arrays import array_namespace as array_namespace
     from skde.variables import Categorical as Categorical
     from skde.variables import Fixed as Fixed
     from skde.variables import Integer as Integer

@@ -14,7 +14,6 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from skde import serialization
 from skde.engines import choose_engine
 from skde.fit.run_results import values_of_points
 from skde.fit.runner import Runner
@@ -22,9 +21,10 @@ from skde.notebook import bundle_with, convergence_svg, html_with
 from skde.objectives.caller_library import CallerLibrary, on_host
 from skde.objectives.feasibility import values_of_codes
 from skde.result import History, RunResult, best_run, optimize_result
-from skde.serialization import check_keys, entry, json_view
 from skde.typing import Array, FloatArray
-from skde.validation import nearest, shown
+from skde.utils import serialization
+from skde.utils.serialization import check_keys, entry, json_view
+from skde.utils.validation import nearest, shown
 from skde.variables import Variables
 
 HOLDERS = (BaseEstimator, Bounds)  # the types of parameters that hold parameters

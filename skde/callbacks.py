@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from skde.engines.batch import best_of, member_rows
+from skde.engines.state.batch import best_of, member_rows
 from skde.fit.run_results import values_of_points
 from skde.fit.runner import Runner
-from skde.named_point import refused_signature
+from skde.functions.named_point import refused_signature
 from skde.objectives.feasibility import values_of_codes, violations_of_codes
 from skde.stopping import UNLIMITED
 from skde.typing import FloatArray, IntArray
-from skde.validation import check_int, check_path, check_real, shown
+from skde.utils.validation import check_int, check_path, check_real, shown
 
 Callback = Callable[["Progress"], Any]
 

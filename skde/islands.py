@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from skde.constants import ENUMERATIONS, choices
-from skde.validation import check_choice, check_int, check_real, scalar
+from skde.utils.validation import check_choice, check_int, check_real, scalar
 
 TOPOLOGIES, MIGRANTS, REPLACED = choices("Route"), choices("Migrants"), choices("Replaced")
 NEVER = 2**62  # generations, more than any run makes

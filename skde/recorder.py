@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from skde.typing import FloatArray
-from skde.validation import check_path, shown
+from skde.utils.validation import check_path, shown
 from skde.variables import Real, Variables
 
 # The columns besides the variables.

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import OptimizeResult
 
-from skde.engines.batch import best_of
+from skde.engines.state.batch import best_of
 from skde.stopping import MESSAGES, Status
 from skde.typing import FloatArray, IntArray
 

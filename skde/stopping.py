@@ -13,7 +13,7 @@ from skde.algorithms.base import FitSetting
 from skde.algorithms.population_size import PopulationSchedule
 from skde.constants import ENUMERATIONS
 from skde.typing import IntArray
-from skde.validation import check_int, check_real
+from skde.utils.validation import check_int, check_real
 
 # A fit without any limit ends after this many evaluations per variable, the budget of the CEC competitions.
 DEFAULT_EVALS_PER_DIM = 10_000

@@ -21,7 +21,8 @@ import hypothesis
 import joblib
 import pytest
 
-from skde.engines import find_gpus, graph_replay
+from skde.engines import find_gpus
+from skde.engines.gpu import graph_replay
 
 from .signal_handlers import default_handlers
 

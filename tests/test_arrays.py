@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import NonlinearConstraint
 
 from skde import DE, AugmentedLagrangian, ConstrainedProblem, DeviceObjective, Minimizer, MinMaxSolver, get_problem
-from skde.arrays import address, contiguous, real_values
+from skde.utils.arrays import address, contiguous, real_values
 
 from .short_fits import BOX, f, fit
 

@@ -10,9 +10,9 @@ import pytest
 from scipy.optimize import NonlinearConstraint
 
 from skde import DE, LSHADE, SS, Integer, Migration, Minimizer, Status
-from skde.arrays import to_numpy
 from skde.engines import single_generations
-from skde.pointwise import array_namespace
+from skde.functions.pointwise import array_namespace
+from skde.utils.arrays import to_numpy
 
 LOW, HIGH = 1.0, 5.0
 BOX = [(LOW, HIGH)] * 2

@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import LinearConstraint
 
 from skde import Minimizer, Recorder
-from skde.arrays import to_numpy
+from skde.utils.arrays import to_numpy
 
 DIM = 4
 BOX = [(0.0, 1.0)] * DIM

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-import skde.estimators.searches
+import skde.model_selection.searches
 from skde import get_problem
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -50,7 +50,7 @@ def run() -> Iterator[Run]:
     racing = EntryPoint("racing", "skde.tuning.split_race:race_splits", "skde.searches")
     with pytest.MonkeyPatch.context() as patch:
         # Where the package is not installed, the race has no entry point.
-        patch.setattr(skde.estimators.searches, "entry_points", lambda group, name: [racing])
+        patch.setattr(skde.model_selection.searches, "entry_points", lambda group, name: [racing])
         yield run
     pyplot.close("all")
 

@@ -20,10 +20,10 @@ from skde import (
     minimize,
 )
 from skde.algorithms import ALGORITHMS
-from skde.arrays import array_namespace
 from skde.cli.main import main
 from skde.constants import ENUMERATIONS
 from skde.fit.quasi_newton_search import QuasiNewtonSearch
+from skde.utils.arrays import array_namespace
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 BOX = [(-1.0, 1.0)] * 3

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from skde.benchmark.records import replace_text
-from skde.files import atomic_write
-from skde.serialization import save as save_checkpoint
+from skde.utils.files import atomic_write
+from skde.utils.serialization import save as save_checkpoint
 
 from .short_fits import fit
 
@@ -105,7 +105,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
 
 def test_files_of_a_killed_process_are_removed(tmp_path: Path) -> None:
     """But not those of a process that is still writing, and not other files."""
-    path, program = tmp_path / "file", "import sys, time; from skde.files import atomic_write\n"
+    path, program = tmp_path / "file", "import sys, time; from skde.utils.files import atomic_write\n"
     program += "with atomic_write(sys.argv[1]): print('writing', flush=True), time.sleep(60)"
     others = [tmp_path / name for name in (".file.tmp", ".other.12.0123abcd.tmp", "file.12.tmp")]
     for other in others:

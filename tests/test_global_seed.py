@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from skde import Integer, Minimizer, MinMaxSolver, differential_evolution, minimize
 from skde.estimators import EvolutionSearchCV, ModelRegressor
 from skde.optuna import EvolutionSampler
-from skde.random_state import run_seeds
+from skde.utils.random_state import run_seeds
 
 from .tuning.landscape import cost, tuner
 

@@ -10,8 +10,8 @@ import pytest
 import scikit_posthocs
 from scipy import stats
 
-from skde import hypothesis_tests
-from skde.hypothesis_tests import (
+from skde.utils import hypothesis_tests
+from skde.utils.hypothesis_tests import (
     bonferroni,
     conover,
     critical_difference,

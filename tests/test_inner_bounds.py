@@ -11,8 +11,8 @@ import pytest
 from skde import DE, Integer, Log, Migration, Minimizer, MinMaxSolver, Real, minimize
 from skde.algorithms import ALGORITHMS
 from skde.algorithms.base import REPAIRS
-from skde.arrays import array_namespace, to_numpy
-from skde.validation import round_inwards
+from skde.utils.arrays import array_namespace, to_numpy
+from skde.utils.validation import round_inwards
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 EVERY = sorted(ALGORITHMS)

@@ -17,8 +17,8 @@ from sklearn.exceptions import NotFittedError
 
 import skde
 from skde import DE, SHADE, SS, Migration, Minimizer, MinMaxSolver
-from skde.interrupts import Interrupts
-from skde.pointwise import array_namespace
+from skde.functions.pointwise import array_namespace
+from skde.utils.interrupts import Interrupts
 
 from .fuzz.settings import examples
 from .interrupted_lines import Moment

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skde import DE, DeviceObjective, Migration, Minimizer, MinMaxSolver, get_problem, memory
+from skde import DE, DeviceObjective, Migration, Minimizer, MinMaxSolver, get_problem
 from skde.cli.main import main
 from skde.engines import CpuEngine
-from skde.engines.batch_arrays import AXES, array_shapes
-from skde.validation import check_bounds
+from skde.engines.state.batch_arrays import AXES, array_shapes
+from skde.utils import memory
+from skde.utils.validation import check_bounds
 
 FIGURES = r"needs [\d.e+]+ [KMGT]iB of memory, [\d.e+]+ [KMGT]iB is available"
 

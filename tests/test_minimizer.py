@@ -34,9 +34,9 @@ from skde import (
     scipy_method,
 )
 from skde.engines import CpuEngine, single_generations
-from skde.random_state import run_seeds
 from skde.stopping import MESSAGES
 from skde.testing.base import PROBE_CALLS
+from skde.utils.random_state import run_seeds
 
 BOX = [(-5.0, 5.0)] * 3
 

@@ -11,11 +11,11 @@ import pytest
 from scipy.optimize import NonlinearConstraint
 
 from skde import DE, Categorical, Integer, Minimizer
-from skde.arrays import to_numpy
 from skde.fit.ask_tell import told_state
 from skde.fit.partial_generation import PIECE, PartialGeneration, order_of_rows
-from skde.pointwise import array_namespace
+from skde.functions.pointwise import array_namespace
 from skde.testing.base import PROBE_CALLS
+from skde.utils.arrays import to_numpy
 
 BOX = [(-5.0, 5.0)] * 2
 TYPED = {"n": Integer(0, 3), "kind": Categorical(["a", "b"]), "x": (-1.0, 1.0)}

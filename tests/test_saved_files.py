@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skde import DE, PSO, SS, Migration, Minimizer, MinMaxSolver, Status, serialization
+from skde import DE, PSO, SS, Migration, Minimizer, MinMaxSolver, Status
 from skde.algorithms import ALGORITHMS
 from skde.fit.runner import Runner
+from skde.utils import serialization
 
 from .short_fits import BOX, f, fit
 

@@ -12,7 +12,7 @@ from scipy.optimize import NonlinearConstraint
 
 from skde import JDE, Integer, Minimizer, Recorder, array_namespace, minimize
 from skde.algorithms import algorithm_names
-from skde.arrays import to_numpy
+from skde.utils.arrays import to_numpy
 
 BOX = [(0.0, 2.0)] * 3
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]

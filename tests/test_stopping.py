@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from skde import DE, SS, DeviceObjective, Migration, Minimizer, MinMaxSolver, Status, get_problem
-from skde.pointwise import array_namespace
+from skde.functions.pointwise import array_namespace
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 PROBLEM = get_problem("rastrigin", dim=3)

@@ -40,7 +40,7 @@ from skde.tuning.report import check_drawing, elite_lines
 from skde.tuning.study_storage import StudyRecord, open_storage, refuse_missing
 from skde.tuning.tuner import RacingTuner
 from skde.tuning.work_queue import WorkQueue, check_shared, pause
-from skde.validation import check_bounds
+from skde.utils.validation import check_bounds
 from skde.variables import Variables
 
 WORKER = "tune worker"

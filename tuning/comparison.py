@@ -14,9 +14,9 @@ from skde.algorithms import ALGORITHMS, Algorithm
 from skde.benchmark.papers import Paper, find_paper
 from skde.benchmark.records import Record, collapse, expand, or_null, write_figures
 from skde.benchmark.statistics import errors
-from skde.hypothesis_tests import rank_sum, stratified_t
 from skde.tuning.report import python_line
 from skde.typing import FloatArray
+from skde.utils.hypothesis_tests import rank_sum, stratified_t
 
 BOTH = ("tuned", "paper")
 

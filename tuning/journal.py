@@ -17,7 +17,7 @@ from filelock import lock_descriptor
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileSymlinkLock
 
-from skde.interrupts import interrupts
+from skde.utils.interrupts import interrupts
 
 # A process that was killed leaves its lock. One of another host, or of Optuna's own, is removed when it has not changed
 # for this time, in seconds.

@@ -8,7 +8,7 @@ from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial
 
 from skde.tuning.statistical_tests import survivors
-from skde.validation import check_int, check_real
+from skde.utils.validation import check_int, check_real
 
 
 class FriedmanPruner(BasePruner):

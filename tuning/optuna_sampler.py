@@ -14,12 +14,12 @@ from optuna.samplers import BaseSampler
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from skde.random_state import run_seeds
 from skde.tuning.configuration_sampling import SAME, Parent, RaceStage, SamplingModel, updated, value_near, weights
 from skde.tuning.parameter_scale import uniform
 from skde.tuning.rules import n_iterations, n_survivors
 from skde.tuning.space import Configuration
-from skde.validation import check_int
+from skde.utils.random_state import run_seeds
+from skde.utils.validation import check_int
 
 
 class IteratedRacingSampler(BaseSampler):

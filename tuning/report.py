@@ -14,12 +14,12 @@ from optuna.trial import FrozenTrial, create_trial
 from scipy.stats import rankdata
 
 from skde.algorithms import Algorithm
-from skde.files import atomic_write
 from skde.tuning import report_plots
 from skde.tuning.held_out import HeldOutCosts
 from skde.tuning.loop import Result, instance_name
 from skde.tuning.study_storage import quiet_optuna
 from skde.typing import FloatArray
+from skde.utils.files import atomic_write
 
 PAGE = """<!DOCTYPE html>
 <html lang="en">

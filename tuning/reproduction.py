@@ -28,7 +28,7 @@ from skde.tuning.report import python_line
 from skde.tuning.rules import Rules, preset
 from skde.tuning.study_storage import StudyRecord, open_storage
 from skde.tuning.targets.algorithm_target import ClockedMinimizer
-from skde.validation import check_choice, check_int
+from skde.utils.validation import check_choice, check_int
 
 # The largest share of its width that a box loses, in every variable.
 MOST_CUT = 0.5

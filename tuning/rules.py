@@ -7,7 +7,7 @@ from math import ceil, floor, log2
 from typing import Any
 
 from skde.tuning.statistical_tests import TESTS
-from skde.validation import check_bool, check_choice, check_int, check_real
+from skde.utils.validation import check_bool, check_choice, check_int, check_real
 
 
 @dataclass(frozen=True)

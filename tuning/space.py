@@ -17,7 +17,7 @@ from optuna.distributions import (
 )
 
 from skde.tuning.parameter_scale import uniform
-from skde.validation import nearest
+from skde.utils.validation import nearest
 from skde.variables.dependent_values import DependentValues
 
 # Random configurations that show which parameters a space has, and draws after which its rules forbid everything.

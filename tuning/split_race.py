@@ -13,9 +13,9 @@ from typing import Any
 
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
-from skde.estimators.evaluation import Evaluation, SearchEnd
-from skde.estimators.parameter_space import Parameter, ParameterSpace
-from skde.estimators.searches import LEAST_POPULATION, random_search
+from skde.model_selection.evaluation import Evaluation, SearchEnd
+from skde.model_selection.parameter_space import Parameter, ParameterSpace
+from skde.model_selection.searches import LEAST_POPULATION, random_search
 from skde.tuning.iterated_race import AllRejectedError
 from skde.tuning.loop import TuningLoop, TuningSetting
 from skde.tuning.rules import PRESETS, Rules

@@ -7,8 +7,16 @@ from collections.abc import Callable
 import numpy as np
 from scipy import stats
 
-from skde.hypothesis_tests import bonferroni, conover, holm, paired_t, rank_biserial, rescale, wilcoxon_signed_rank
 from skde.typing import BoolArray, FloatArray
+from skde.utils.hypothesis_tests import (
+    bonferroni,
+    conover,
+    holm,
+    paired_t,
+    rank_biserial,
+    rescale,
+    wilcoxon_signed_rank,
+)
 
 
 def as_they_are(p: FloatArray) -> FloatArray:

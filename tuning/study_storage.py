@@ -21,7 +21,7 @@ from optuna.trial import TrialState, create_trial
 from skde.tuning.journal import open_journal
 from skde.tuning.race import Experiment
 from skde.tuning.space import Configuration
-from skde.validation import check_int
+from skde.utils.validation import check_int
 
 STUDY = "skde-tuning"
 IDENTITY = "skde:tuning"

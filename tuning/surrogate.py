@@ -8,12 +8,12 @@ import numpy as np
 from optuna.distributions import CategoricalDistribution
 from scipy import special, stats
 
-from skde.hypothesis_tests import rescale
 from skde.tuning.gaussian_process import GaussianProcess
 from skde.tuning.parameter_scale import Scale
 from skde.tuning.race import Experiment
 from skde.tuning.space import Configuration, Space
 from skde.typing import FloatArray, IntArray
+from skde.utils.hypothesis_tests import rescale
 
 # The time grows with the cube of the number of costs. Only this many configurations are used, and if they have more
 # costs than this, means over several instances replace those of single ones.

@@ -14,8 +14,7 @@ from sklearn.base import BaseEstimator
 from skde.algorithms import ALGORITHMS, Algorithm
 from skde.callbacks import stops
 from skde.engines import check_device
-from skde.forms import check_form
-from skde.random_state import run_seeds
+from skde.functions.forms import check_form
 from skde.tuning.default_spaces import space_of
 from skde.tuning.held_out import HeldOutCosts, held_out_costs
 from skde.tuning.loop import TuningLoop, TuningSetting, describe
@@ -29,7 +28,8 @@ from skde.tuning.targets.base import Limits, Target
 from skde.tuning.targets.conversion import as_target
 from skde.tuning.time_notice import TimeNotice
 from skde.tuning.work_queue import QueuedTarget, WorkQueue, check_shared, pause, work, worker_timeout
-from skde.validation import (
+from skde.utils.random_state import run_seeds
+from skde.utils.validation import (
     check_bool,
     check_choice,
     check_int,

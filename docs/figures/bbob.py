@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import binomtest
 
 from skde.algorithms.auto import AUTO
-from skde.hypothesis_tests import ALPHA, friedman_ranks
+from skde.utils.hypothesis_tests import ALPHA, friedman_ranks
 
 from .ranks import lowest, own, place
 from .records import link, read, source, table

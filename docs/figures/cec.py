@@ -10,8 +10,8 @@ from scipy.stats import mannwhitneyu
 from skde.algorithms import ALGORITHMS
 from skde.algorithms.auto import AUTO
 from skde.benchmark.statistics import compare, errors, merge, natural_key
-from skde.hypothesis_tests import friedman_ranks, vargha_delaney
 from skde.typing import FloatArray
+from skde.utils.hypothesis_tests import friedman_ranks, vargha_delaney
 
 from .ranks import lowest, own, place
 from .records import link, read, read_cells, source, table

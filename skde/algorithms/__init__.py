@@ -7,7 +7,7 @@ from typing import Any
 from skde.algorithms import registry
 from skde.algorithms.base import Algorithm, FitSetting, describe
 from skde.algorithms.registry import *
-from skde.validation import check_choice
+from skde.utils.validation import check_choice
 
 ALGORITHMS: dict[str, type[Algorithm]] = {
     kind.name: kind for kind in vars(registry).values() if isinstance(kind, type) and issubclass(kind, Algorithm)

@@ -13,7 +13,7 @@ from skde.algorithms.base import REPAIRS, Algorithm, FitSetting, StateSizes, pop
 from skde.algorithms.saved_state import SavedRuns
 from skde.algorithms.success_history import MEMORY, archive_rows, check_memory
 from skde.constants import CONSTANTS, ENUMERATIONS
-from skde.validation import check_int, check_real
+from skde.utils.validation import check_int, check_real
 
 NUMBERS, PHASES = ENUMERATIONS["ArrdeRules::Numbers"], ENUMERATIONS["ArrdeRules::Phase"]
 KEPT = CONSTANTS["ArrdeRules::KEPT"]

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from skde.algorithms.saved_state import SavedRuns
 from skde.constants import CONSTANTS, choices
-from skde.validation import check_choice, check_int, check_real, scalar, shown
+from skde.utils.validation import check_choice, check_int, check_real, scalar, shown
 
 REPAIRS = choices("Repair")
 MOST_INDIVIDUALS = 2 ** CONSTANTS["INDIVIDUAL_BITS"] - 1  # the address of a random draw has INDIVIDUAL_BITS for it

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from skde.algorithms.base import Algorithm, FitSetting, StateSizes
 from skde.algorithms.saved_state import SavedRuns
 from skde.constants import ENUMERATIONS
-from skde.validation import check_int, check_real
+from skde.utils.validation import check_int, check_real
 
 MEMORY = ENUMERATIONS["Chc::Memory"]
 MOST_BITS = 30

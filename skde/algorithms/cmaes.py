@@ -11,7 +11,7 @@ import numpy as np
 from skde.algorithms.base import MOST_INDIVIDUALS, REPAIRS, Algorithm, FitSetting, StateSizes
 from skde.algorithms.saved_state import SavedRuns
 from skde.constants import ENUMERATIONS, choices
-from skde.validation import check_bool, check_choice, check_int, check_real
+from skde.utils.validation import check_bool, check_choice, check_int, check_real
 
 NUMBERS, ROWS = ENUMERATIONS["Cmaes::Numbers"], ENUMERATIONS["Cmaes::Rows"]
 RESTARTS = choices("Restarts")

@@ -10,7 +10,7 @@ import skde._cpu as _cpu
 from skde.algorithms.base import REPAIRS, FitSetting, StateSizes
 from skde.algorithms.opposition import OppositionAlgorithm
 from skde.constants import choices
-from skde.validation import check_real, nearest, shown
+from skde.utils.validation import check_real, nearest, shown
 
 # Names and numbers of the kernel's mutations: RAND_TO_BEST_1 is rand-to-best/1.
 MUTATIONS = {"/".join(name.rsplit("_", 1)).replace("_", "-"): number for name, number in choices("Mutation").items()}

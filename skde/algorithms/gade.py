@@ -9,7 +9,7 @@ from skde.algorithms.base import REPAIRS, FitSetting, StateSizes
 from skde.algorithms.opposition import OppositionAlgorithm
 from skde.algorithms.saved_state import SavedRuns
 from skde.constants import ENUMERATIONS
-from skde.validation import check_int, check_real
+from skde.utils.validation import check_int, check_real
 
 MEMORY = ENUMERATIONS["Gade::Memory"]
 

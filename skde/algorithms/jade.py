@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from skde.algorithms.base import FitSetting
 from skde.algorithms.success_history import SuccessHistoryDE
-from skde.validation import check_real
+from skde.utils.validation import check_real
 
 
 @dataclass(repr=False, eq=False)

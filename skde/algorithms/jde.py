@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from skde.algorithms.base import FitSetting
 from skde.algorithms.de import DifferentialEvolution
 from skde.algorithms.saved_state import SavedRuns
-from skde.validation import check_choice, check_real
+from skde.utils.validation import check_choice, check_real
 
 KEEPS = ("success", "always")
 

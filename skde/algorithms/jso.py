@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from skde.algorithms.lshade import LSHADE
-from skde.validation import check_real
+from skde.utils.validation import check_real
 
 
 @dataclass(repr=False, eq=False)

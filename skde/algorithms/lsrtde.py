@@ -10,7 +10,7 @@ import numpy as np
 from skde.algorithms.base import REPAIRS, Algorithm, FitSetting, StateSizes, population_reduction
 from skde.algorithms.saved_state import SavedRuns
 from skde.constants import ENUMERATIONS
-from skde.validation import check_int, check_real
+from skde.utils.validation import check_int, check_real
 
 NUMBERS = ENUMERATIONS["Lsrtde::Numbers"]  # of the last generation, which follow the memory's entries
 

@@ -6,7 +6,7 @@ from abc import abstractmethod
 
 from skde.algorithms.base import Algorithm, FitSetting, StateSizes
 from skde.algorithms.saved_state import SavedRuns
-from skde.validation import check_real
+from skde.utils.validation import check_real
 
 
 class OppositionAlgorithm(Algorithm):

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from skde.algorithms.base import REPAIRS, Algorithm, FitSetting, StateSizes
 from skde.algorithms.saved_state import SavedRuns
 from skde.constants import ENUMERATIONS, choices
-from skde.validation import check_int, check_real
+from skde.utils.validation import check_int, check_real
 
 TOPOLOGIES = choices("Topology")
 MEMORY = ENUMERATIONS["Pso::Memory"]

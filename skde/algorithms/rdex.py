@@ -9,7 +9,7 @@ from skde.algorithms.base import FitSetting, StateSizes
 from skde.algorithms.lsrtde import LSRTDE, NUMBERS
 from skde.algorithms.saved_state import SavedRuns
 from skde.constants import ENUMERATIONS
-from skde.validation import check_real
+from skde.utils.validation import check_real
 
 FURTHER = ENUMERATIONS["RdexRules::Numbers"]  # after those of L-SRTDE; the last is the first of the entries of F
 

@@ -12,7 +12,7 @@ from skde.algorithms.base import REPAIRS, FitSetting, StateSizes
 from skde.algorithms.opposition import OppositionAlgorithm
 from skde.algorithms.saved_state import SavedRuns
 from skde.constants import CONSTANTS
-from skde.validation import check_int, check_real
+from skde.utils.validation import check_int, check_real
 
 # Strategies, those of them with crossover, and steps of CR.
 STRATEGIES, CROSSED, STEPS = (CONSTANTS[f"Sade::{name}"] for name in ("STRATEGIES", "CROSSED", "STEPS"))

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from skde.algorithms.base import MOST_INDIVIDUALS, REPAIRS, Algorithm, FitSetting
 from skde.algorithms.saved_state import SavedRuns
-from skde.validation import check_int, check_real
+from skde.utils.validation import check_int, check_real
 
 
 @dataclass(repr=False, eq=False)

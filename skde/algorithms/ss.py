@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from skde.algorithms.base import MOST_INDIVIDUALS, REPAIRS, Algorithm, FitSetting, StateSizes
 from skde.algorithms.saved_state import SavedRuns
 from skde.constants import CONSTANTS
-from skde.validation import check_bool, check_choice, check_int, check_real
+from skde.utils.validation import check_bool, check_choice, check_int, check_real
 
 STEP_UNITS = ("parents", "bounds")
 UPDATES = ("quality", "quality_and_diversity")

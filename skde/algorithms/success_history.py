@@ -8,7 +8,7 @@ from skde.algorithms.base import REPAIRS, FitSetting, StateSizes, population_red
 from skde.algorithms.opposition import OppositionAlgorithm
 from skde.algorithms.saved_state import SavedRuns
 from skde.constants import CONSTANTS, ENUMERATIONS
-from skde.validation import check_int, check_real
+from skde.utils.validation import check_int, check_real
 
 MEMORY = ENUMERATIONS["SuccessHistory::Memory"]
 TERMINAL = CONSTANTS["TERMINAL"]

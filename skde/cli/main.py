@@ -17,7 +17,7 @@ from skde.cli.info import add_algorithms, add_info, add_problems
 from skde.cli.minimize import add_minimize
 from skde.cli.minmax import add_minmax
 from skde.cli.signals import Termination
-from skde.validation import check_choice, nearest
+from skde.utils.validation import check_choice, nearest
 
 BAD_INPUT, PIPE_CLOSED = 2, 141  # exit codes; the second is that of SIGPIPE
 OWN_COMMANDS = ("minimize", "minmax", "info", "problems", "algorithms")

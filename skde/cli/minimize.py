@@ -40,7 +40,7 @@ from skde.plotting import ConvergenceDisplay
 from skde.problems import MinMaxProblem, Problem, get_problem
 from skde.problems.constraints import ConstrainedProblem
 from skde.result import best_run
-from skde.validation import check_choice
+from skde.utils.validation import check_choice
 from skde.variables import Variables
 
 EXAMPLES = """examples:

@@ -27,7 +27,7 @@ from skde.cli.output import aligned, ending, has_value, outcome, run_and_show, t
 from skde.minmax import MinMaxSolver
 from skde.minmax.spec import POP_SIZE, get_side
 from skde.problems import ConstrainedProblem, MinMaxProblem, get_problem, optimal_value
-from skde.validation import check_choice
+from skde.utils.validation import check_choice
 
 EXAMPLES = """examples:
   skde minmax minmax/rustem1

@@ -12,8 +12,8 @@ from sklearn.exceptions import NotFittedError
 
 from skde.base import BaseSolver
 from skde.result import RunResult
-from skde.serialization import json_view
 from skde.typing import FloatArray
+from skde.utils.serialization import json_view
 
 LABEL_WIDTH = 13
 

@@ -7,7 +7,7 @@ import threading
 from types import FrameType
 from typing import Any
 
-from skde.interrupts import interrupts
+from skde.utils.interrupts import interrupts
 
 
 class Termination:

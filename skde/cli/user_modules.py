@@ -9,7 +9,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from skde.validation import nearest
+from skde.utils.validation import nearest
 
 
 def import_name(text: str) -> Any:

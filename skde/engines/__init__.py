@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from skde.engines.batch import Batch
-from skde.engines.coevolution import Coevolution, IncumbentRuns
-from skde.engines.coevolution_spec import CoevolutionSpec
 from skde.engines.cpu import CpuEngine
 from skde.engines.decoded_game import DecodedGame
 from skde.engines.decoded_objective import DecodedObjective
 from skde.engines.game import Game
 from skde.engines.generation_parts import BegunGeneration, PartsOfGenerations
-from skde.engines.graph_replay import RecordingError
+from skde.engines.gpu.graph_replay import RecordingError
 from skde.engines.joblib_workers import JoblibEngine
 from skde.engines.multi_device import MultiDeviceEngine, SplitCoevolution
 from skde.engines.protocol import (
@@ -23,10 +20,13 @@ from skde.engines.protocol import (
     records,
     shares,
 )
-from skde.engines.runs import Runs
 from skde.engines.selection import choose_engine, engine_for
 from skde.engines.single_device import check_device, choose_device, decode, evaluate, find_gpus, matrix
-from skde.engines.spec import Compiled, Spec
+from skde.engines.state.batch import Batch
+from skde.engines.state.coevolution import Coevolution, IncumbentRuns
+from skde.engines.state.coevolution_spec import CoevolutionSpec
+from skde.engines.state.runs import Runs
+from skde.engines.state.spec import Compiled, Spec
 
 __all__ = [
     "Batch",

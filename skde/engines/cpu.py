@@ -10,22 +10,22 @@ from typing import Any
 import numpy as np
 
 import skde._cpu as _cpu
-from skde.arrays import address, array_view, begin_of, contiguous
 from skde.constants import CONSTANTS
-from skde.engines.batch import Batch
-from skde.engines.batch_arrays import check_batch_memory
-from skde.engines.coevolution import Coevolution
-from skde.engines.coevolution_arrays import check_coevolution_memory
-from skde.engines.coevolution_spec import CoevolutionSpec
 from skde.engines.decoded_game import DecodedGame, variables_of_sides
 from skde.engines.decoded_objective import DecodedObjective
 from skde.engines.game import Game, opponent_task
-from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
-from skde.engines.task import Decoding, Task
+from skde.engines.state.batch import Batch
+from skde.engines.state.batch_arrays import check_batch_memory
+from skde.engines.state.coevolution import Coevolution
+from skde.engines.state.coevolution_arrays import check_coevolution_memory
+from skde.engines.state.coevolution_spec import CoevolutionSpec
+from skde.engines.state.spec import CHUNK_SECONDS, Compiled, Spec
+from skde.engines.state.task import Decoding, Task
 from skde.engines.threads import COMPONENTS_WORTH_THREADS, allowed_team, team_size
 from skde.islands import Step
-from skde.memory import check_memory
 from skde.typing import Array, FloatArray
+from skde.utils.arrays import address, array_view, begin_of, contiguous
+from skde.utils.memory import check_memory
 from skde.variables import Variables
 
 WORKER_BYTES = CONSTANTS["WORKER_BYTES"]  # of a thread for every component or individual, in addition to scratch

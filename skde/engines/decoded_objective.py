@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import skde._cpu as _cpu
-from skde.engines.spec import Compiled
+from skde.engines.state.spec import Compiled
 from skde.typing import FloatArray
 from skde.variables import Variables
 

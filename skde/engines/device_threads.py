@@ -9,8 +9,8 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from skde.interrupts import interrupts
-from skde.point_workers import OutOfTime
+from skde.functions.point_workers import OutOfTime
+from skde.utils.interrupts import interrupts
 
 
 class PartEngine(Protocol):

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 import skde._cpu as _cpu
-from skde.arrays import contiguous, device_of
 from skde.constants import CONSTANTS
-from skde.engines.task import MAX_ARRAYS, Task
+from skde.engines.state.task import MAX_ARRAYS, Task
 from skde.typing import Array, FloatArray
+from skde.utils.arrays import contiguous, device_of
 
 
 @dataclass(repr=False, eq=False)

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skde.arrays import to_numpy
-from skde.engines.batch import Batch
 from skde.engines.protocol import DeviceEngine, PointObjective
 from skde.engines.single_generations import Evaluation, StatusPoll
-from skde.point_workers import OutOfTime
+from skde.engines.state.batch import Batch
+from skde.functions.point_workers import OutOfTime
 from skde.stopping import RUNNING
 from skde.typing import Array, FloatArray, IntArray
+from skde.utils.arrays import to_numpy
 
 # A generation is cut short after this time: then its values are sent, and callbacks are called.
 SLICE_SECONDS = 0.25

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skde.engines.batch import Batch
 from skde.engines.cpu import CpuEngine
 from skde.engines.generation_parts import (
     SLICE_SECONDS,
@@ -22,15 +21,16 @@ from skde.engines.generation_parts import (
     begun_of_batch,
     begun_of_part,
 )
-from skde.engines.parts import cut, join, ranges
 from skde.engines.protocol import ObjectiveLike, PointObjective
 from skde.engines.single_device import choose_device
 from skde.engines.single_generations import advance, load
-from skde.engines.spec import Spec
-from skde.interrupts import interrupts
+from skde.engines.state.batch import Batch
+from skde.engines.state.parts import cut, join, ranges
+from skde.engines.state.spec import Spec
+from skde.functions.point_workers import GRACE_SECONDS, EndedEvaluation, OutOfTime, Piece, WorkerTraceback, sent_error
 from skde.islands import Step
-from skde.point_workers import GRACE_SECONDS, EndedEvaluation, OutOfTime, Piece, WorkerTraceback, sent_error
 from skde.stopping import RUNNING
+from skde.utils.interrupts import interrupts
 
 Rows = Sequence[tuple[int, int]]  # begin and end of the runs of every part
 

@@ -9,11 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from skde.engines.batch import Batch
-from skde.engines.batch_arrays import check_batch_memory
-from skde.engines.coevolution import Coevolution, IncumbentRuns
-from skde.engines.coevolution_arrays import check_coevolution_memory
-from skde.engines.coevolution_spec import CoevolutionSpec
 from skde.engines.device_threads import DeviceThreads, IslandBarrier
 from skde.engines.generation_parts import (
     SLICE_SECONDS,
@@ -22,12 +17,17 @@ from skde.engines.generation_parts import (
     begun_of_batch,
     begun_of_part,
 )
-from skde.engines.parts import cut, join, ranges
-from skde.engines.runs import Runs
 from skde.engines.single_generations import advance, load
-from skde.engines.spec import Spec
+from skde.engines.state.batch import Batch
+from skde.engines.state.batch_arrays import check_batch_memory
+from skde.engines.state.coevolution import Coevolution, IncumbentRuns
+from skde.engines.state.coevolution_arrays import check_coevolution_memory
+from skde.engines.state.coevolution_spec import CoevolutionSpec
+from skde.engines.state.parts import cut, join, ranges
+from skde.engines.state.runs import Runs
+from skde.engines.state.spec import Spec
+from skde.functions.point_workers import OutOfTime
 from skde.islands import Step
-from skde.point_workers import OutOfTime
 from skde.typing import Array, FloatArray, IntArray
 
 

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeGuard
 
-from skde.engines.batch import Batch
-from skde.engines.coevolution import Coevolution
-from skde.engines.coevolution_spec import CoevolutionSpec
 from skde.engines.decoded_game import DecodedGame
 from skde.engines.game import Game
-from skde.engines.runs import Runs
-from skde.engines.spec import Compiled, Spec
-from skde.point_workers import Part
+from skde.engines.state.batch import Batch
+from skde.engines.state.coevolution import Coevolution
+from skde.engines.state.coevolution_spec import CoevolutionSpec
+from skde.engines.state.runs import Runs
+from skde.engines.state.spec import Compiled, Spec
+from skde.functions.point_workers import Part
 from skde.typing import Array
 from skde.variables import Variables
 
@@ -165,7 +165,7 @@ class RecordingEngine(Protocol):
     """An engine that can record a generation, the objective included, and replay it."""
 
     def record(self, batch: Batch, g: int, values: Callable[[Array], Array]) -> Any:
-        """Record one generation; see skde/engines/cuda_graph.py."""
+        """Record one generation; see skde/engines/gpu/graphs.py."""
 
 
 def shares(engine: Any) -> TypeGuard[SharingEngine]:

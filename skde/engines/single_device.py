@@ -8,13 +8,13 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from skde.arrays import contiguous, moved_to
 from skde.engines.cpu import CpuEngine
 from skde.engines.game import Game
 from skde.engines.protocol import DeviceEngine
-from skde.engines.spec import Compiled
+from skde.engines.state.spec import Compiled
 from skde.typing import Array
-from skde.validation import nearest
+from skde.utils.arrays import contiguous, moved_to
+from skde.utils.validation import nearest
 from skde.variables import Variables
 
 DEVICE = re.compile(r"auto|cpu|cuda(?::(\d+))?")
@@ -88,7 +88,7 @@ def choose_device(device: str = "auto", n_jobs: int | None = None) -> tuple[Devi
 @lru_cache
 def cuda_engine(number: int) -> DeviceEngine:
     """Return the engine of a GPU; this imports CuPy."""
-    from skde.engines.cuda import CudaEngine
+    from skde.engines.gpu.engine import CudaEngine
 
     return CudaEngine(number)
 

@@ -7,9 +7,9 @@ import time
 
 import numpy as np
 
-from skde.engines.batch import Batch
 from skde.engines.protocol import DeviceEngine, ObjectiveLike
-from skde.engines.runs import Runs
+from skde.engines.state.batch import Batch
+from skde.engines.state.runs import Runs
 from skde.stopping import RUNNING
 from skde.typing import Array, IntArray
 

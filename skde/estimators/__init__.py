@@ -1,11 +1,11 @@
 """Estimators of scikit-learn that are built on skde."""
 
-from skde.estimators.evaluation import SearchProgress
-from skde.estimators.fit_watch import ModelProgress
-from skde.estimators.loggers import MLflowLogger, TensorBoardLogger
-from skde.estimators.model_classifier import ModelClassifier
-from skde.estimators.model_regressor import ModelRegressor
-from skde.estimators.search_cv import EvolutionSearchCV
+from skde.model_fitting.fit_watch import ModelProgress
+from skde.model_fitting.model_classifier import ModelClassifier
+from skde.model_fitting.model_regressor import ModelRegressor
+from skde.model_selection.evaluation import SearchProgress
+from skde.model_selection.loggers import MLflowLogger, TensorBoardLogger
+from skde.model_selection.search_cv import EvolutionSearchCV
 from skde.plotting import SearchDisplay
 
 __all__ = [

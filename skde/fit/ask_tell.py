@@ -8,20 +8,20 @@ from typing import Any, cast
 
 import numpy as np
 
-from skde.arrays import array_namespace, contiguous, moved_to, real_values, to_numpy
 from skde.engines import BegunGeneration
 from skde.fit.partial_generation import PartialGeneration, order_of_rows, row_keys
 from skde.fit.recording import nothing, record_others, record_trials
 from skde.fit.reevaluation import Plan, begin_final, end_round, note_final, open_final
 from skde.fit.run_results import values_of_points
 from skde.fit.runner import Runner
-from skde.interrupts import interrupts
 from skde.objectives.feasibility import FeasibilityRules
 from skde.objectives.told_rules import ToldRules
-from skde.serialization import entry
 from skde.stopping import RUNNING
 from skde.typing import Array, IntArray
-from skde.validation import shown
+from skde.utils.arrays import array_namespace, contiguous, moved_to, real_values, to_numpy
+from skde.utils.interrupts import interrupts
+from skde.utils.serialization import entry
+from skde.utils.validation import shown
 from skde.variables import Variables
 
 Constraints = tuple[Any, Any] | None  # the g and the h that a user tells

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from skde.engines.task import NUMBER
+from skde.engines.state.task import NUMBER
 from skde.result import History, RunResult
-from skde.serialization import Layout, entry
 from skde.stopping import LIMIT, Status
 from skde.typing import FloatArray, IntArray
-from skde.validation import check_inside
+from skde.utils.serialization import Layout, entry
+from skde.utils.validation import check_inside
 
 COLUMNS = ("codes", "n_evals", "n_trials", "n_iter", "seconds", "status", "samples")
 ENTRIES = ("earlier_points", "earlier_numbers", "earlier_history", "earlier_x", "earlier_f")

@@ -14,10 +14,10 @@ from skde.fit.partial_generation import PartialGeneration
 from skde.fit.recording import record_trials
 from skde.fit.run_results import values_of_points
 from skde.fit.runner import Runner
-from skde.interrupts import interrupts
+from skde.functions.point_workers import Part
 from skde.objectives.objective import Objective
-from skde.point_workers import Part
 from skde.typing import Array
+from skde.utils.interrupts import interrupts
 
 
 class Evaluator:

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
-from skde.arrays import to_numpy
 from skde.engines import (
     DividingEngine,
     PartsOfGenerations,
@@ -20,7 +19,7 @@ from skde.engines import (
     records,
     shares,
 )
-from skde.engines.graph_replay import (
+from skde.engines.gpu.graph_replay import (
     TIMED_GENERATIONS,
     Generation,
     Pace,
@@ -35,10 +34,11 @@ from skde.fit.ask_tell import begun_generations, keep_begun
 from skde.fit.evaluator import Evaluator
 from skde.fit.pace import pace_of
 from skde.fit.runner import Runner
-from skde.interrupts import interrupts
+from skde.functions.point_workers import OutOfTime
 from skde.objectives.objective import Objective
-from skde.point_workers import OutOfTime
 from skde.stopping import RUNNING, Status
+from skde.utils.arrays import to_numpy
+from skde.utils.interrupts import interrupts
 
 # Generations in the second chunk, at most. The first chunk is the initial population, or both are one.
 SECOND_CHUNK = 8

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from skde.engines.task import NUMBER, WORD
-from skde.serialization import Layout, entry
+from skde.engines.state.task import NUMBER, WORD
 from skde.typing import FloatArray, IntArray
+from skde.utils.serialization import Layout, entry
 
 # Yields the points to evaluate, receives their values, and returns a point and its value.
 Search = Generator[FloatArray, FloatArray, tuple[FloatArray, float]]

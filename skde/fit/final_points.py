@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skde.engines import Spec
-from skde.engines.task import NUMBER, WORD
+from skde.engines.state.task import NUMBER, WORD
 from skde.fit.final_evals import FinalEvals
 from skde.objectives.feasibility import Outcome
 from skde.result import History, RunResult
-from skde.serialization import Layout, entry
 from skde.typing import FloatArray, IntArray
-from skde.validation import check_inside
+from skde.utils.serialization import Layout, entry
+from skde.utils.validation import check_inside
 
 
 class FinalValues(NamedTuple):

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from skde.engines.task import NUMBER, WORD
+from skde.engines.state.task import NUMBER, WORD
 from skde.fit.partial_generation import PartialGeneration, row_keys
-from skde.serialization import Layout, entry
 from skde.typing import FloatArray, IntArray
+from skde.utils.serialization import Layout, entry
 from skde.variables import Ordinal, Variables
 
 MOST_POINTS = 2**18  # that are remembered: some tens of megabytes

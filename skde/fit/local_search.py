@@ -14,7 +14,7 @@ from scipy.optimize import Bounds, NonlinearConstraint, OptimizeResult, minimize
 from skde.objectives.feasibility import feasibility_codes
 from skde.problems.constraints import total_violation
 from skde.typing import FloatArray, IntArray
-from skde.validation import check_choice
+from skde.utils.validation import check_choice
 
 # Returns f, g and h at points (n, dim), of shape (n, 1 + m + l), on the host; f may be NaN at infeasible points.
 Values = Callable[[FloatArray], FloatArray]

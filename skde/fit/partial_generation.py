@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from skde.arrays import to_numpy
-from skde.engines.batch import best_of
+from skde.engines.state.batch import best_of
 from skde.typing import Array, FloatArray, IntArray
-from skde.validation import shown
+from skde.utils.arrays import to_numpy
+from skde.utils.validation import shown
 
 PIECE = 256  # rows that are searched at a time
 

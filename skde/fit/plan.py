@@ -12,15 +12,15 @@ from skde.algorithms import Algorithm
 from skde.algorithms.base import FitSetting
 from skde.algorithms.population_size import PopulationSchedule
 from skde.engines import Spec
-from skde.engines.spec_builder import build_spec
+from skde.engines.state.spec_builder import build_spec
 from skde.fit.local_search import methods_of
 from skde.fit.polish_budget import reserved_evals
 from skde.islands import Archipelago, Migration
 from skde.objectives.feasibility import LARGEST
-from skde.random_state import island_seeds, run_seeds
 from skde.stopping import Limits, StoppingRules, last_generations
 from skde.typing import FloatArray, IntArray
-from skde.validation import check_start, round_inwards
+from skde.utils.random_state import island_seeds, run_seeds
+from skde.utils.validation import check_start, round_inwards
 from skde.variables import Variables, checked_variables
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from skde.engines.batch import best_of
-from skde.engines.spec import CHUNK_SECONDS
+from skde.engines.state.batch import best_of
+from skde.engines.state.spec import CHUNK_SECONDS
 from skde.fit.feasible_search import FeasibleSearch
 from skde.fit.joint_search import JointSearch
 from skde.fit.local_search import (
@@ -28,11 +28,11 @@ from skde.fit.quasi_newton_search import QuasiNewtonSearch
 from skde.fit.runner import Runner
 from skde.fit.search_values import SearchValues
 from skde.fit.simplex_search import SimplexSearch
-from skde.interrupts import interrupts
 from skde.objectives.feasibility import WORST, values_of_codes
 from skde.objectives.objective import Objective
 from skde.stopping import Status
 from skde.typing import FloatArray, IntArray
+from skde.utils.interrupts import interrupts
 
 TARGET, CALLBACK = int(Status.TARGET), int(Status.CALLBACK)
 

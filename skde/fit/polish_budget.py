@@ -9,7 +9,7 @@ from skde.algorithms.auto import MIDDLE_DIM, MIDDLE_EVALS, MIDDLE_EVALS_OF_MANY,
 from skde.fit.local_search import MOST_VARIABLES, QUASI_NEWTON, SIMPLEX, find_method, methods_of
 from skde.objectives.objective import Objective
 from skde.stopping import Limits
-from skde.validation import check_bool
+from skde.utils.validation import check_bool
 
 # The part of a limit that is kept for the polish; of evaluations at most those of MOST_GRADIENTS gradients or, with
 # Nelder-Mead, those of MOST_SIMPLEXES simplexes. With less than LEAST_SIMPLEXES it does not get far, and has the rest.

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from skde.engines.task import NUMBER
+from skde.engines.state.task import NUMBER
 from skde.result import RunResult, add_sample
-from skde.serialization import Layout, entry
 from skde.stopping import Status
 from skde.typing import FloatArray
-from skde.validation import check_inside
+from skde.utils.serialization import Layout, entry
+from skde.utils.validation import check_inside
 
 COLUMNS = ("code", "n_evals", "spent", "seconds", "generation")
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from skde.arrays import to_numpy
 from skde.fit.run_results import values_of_points
 from skde.fit.runner import Runner
 from skde.objectives.feasibility import LARGEST, values_of_codes, violations_of_codes
 from skde.recorder import NO_ID
 from skde.typing import Array, FloatArray, IntArray
+from skde.utils.arrays import to_numpy
 
 
 def values_and_violations(codes: Array) -> tuple[FloatArray, FloatArray]:

@@ -6,17 +6,17 @@ from collections.abc import Callable
 
 import numpy as np
 
-from skde.arrays import to_numpy
 from skde.fit.final_evals import FinalEvals
 from skde.fit.final_points import FinalValues
 from skde.fit.recording import record_others
 from skde.fit.run_results import values_of_points
 from skde.fit.runner import Runner
-from skde.interrupts import interrupts
+from skde.functions.point_workers import Part
 from skde.objectives.feasibility import LARGEST, values_of_codes
 from skde.objectives.objective import Objective
-from skde.point_workers import Part
 from skde.typing import FloatArray, IntArray
+from skde.utils.arrays import to_numpy
+from skde.utils.interrupts import interrupts
 
 Plan = Callable[[IntArray], IntArray]  # the evaluations of every run, from those that it has made before
 

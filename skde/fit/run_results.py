@@ -11,7 +11,7 @@ import numpy as np
 
 import skde._cpu as _cpu
 from skde.engines import Engine, Runs, decode
-from skde.engines.batch import best_of
+from skde.engines.state.batch import best_of
 from skde.fit.earlier_search import EarlierSearch
 from skde.fit.known_values import KnownValues
 from skde.fit.ledger import Ledger

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from skde.engines.task import NUMBER, WORD
-from skde.serialization import HEADER, Layout, entry
+from skde.engines.state.task import NUMBER, WORD
 from skde.stopping import UNLIMITED, Status
-from skde.validation import check_real
+from skde.utils.serialization import HEADER, Layout, entry
+from skde.utils.validation import check_real
 
 
 def runner_layout(n_runs: int) -> dict[str, Layout]:

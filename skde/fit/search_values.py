@@ -7,17 +7,17 @@ from contextlib import suppress
 
 import numpy as np
 
-from skde.arrays import array_namespace, to_numpy
 from skde.engines import JoblibEngine, choose_device, evaluate
 from skde.fit.local_search import LocalSearchEnd
 from skde.fit.recording import record_others
 from skde.fit.runner import Runner
+from skde.functions.point_workers import OutOfTime, Part, unlimited
 from skde.objectives.feasibility import FeasibilityRules, feasibility_codes
 from skde.objectives.objective import Objective
 from skde.objectives.simulation_rules import SimulationRules
-from skde.point_workers import OutOfTime, Part, unlimited
 from skde.problems.constraints import total_violation
 from skde.typing import Array, FloatArray, IntArray
+from skde.utils.arrays import array_namespace, to_numpy
 
 
 class SearchValues:

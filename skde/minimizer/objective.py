@@ -7,7 +7,7 @@ from typing import Any
 from skde.fit.continuation import check_rules
 from skde.fit.polish_budget import check_polish
 from skde.fit.run_results import Rules
-from skde.forms import AUTO, ConstraintsReturned
+from skde.functions.forms import AUTO, ConstraintsReturned
 from skde.minimizer.parameters import MinimizerParameters, check_parameters, row_jobs
 from skde.objectives.caller_library import CallerLibrary, on_host
 from skde.objectives.device import DeviceObjective

@@ -10,11 +10,11 @@ from skde.algorithms import Algorithm
 from skde.base import BaseSolver
 from skde.callbacks import Callback
 from skde.fit.polish_budget import check_polish
-from skde.forms import check_form
+from skde.functions.forms import check_form
+from skde.functions.pointwise import ON_ERROR, check_processes
 from skde.islands import Migration
-from skde.pointwise import ON_ERROR, check_processes
 from skde.recorder import Recorder
-from skde.validation import (
+from skde.utils.validation import (
     check_bool,
     check_choice,
     check_dtype,

@@ -19,9 +19,9 @@ from skde.islands import Migration
 from skde.minimizer.parameters import LARGEST_FINAL, MinimizerParameters
 from skde.objectives.feasibility import LARGEST, feasibility_codes
 from skde.objectives.objective import Objective
-from skde.random_state import run_seeds
 from skde.stopping import Limits, StoppingRules, check_limits, check_stopping
-from skde.validation import check_choice, check_dtype, check_int, check_start
+from skde.utils.random_state import run_seeds
+from skde.utils.validation import check_choice, check_dtype, check_int, check_start
 
 
 def make_plan(given: MinimizerParameters, objective: Objective, x0: Any, asked: bool) -> FitPlan:

@@ -23,7 +23,7 @@ from skde.fit.polish import Polish
 from skde.fit.polish_budget import check_polishable, search_seconds
 from skde.fit.reevaluation import reevaluate
 from skde.fit.runner import Runner
-from skde.forms import ConstraintsReturned
+from skde.functions.forms import ConstraintsReturned
 from skde.minimizer.execution import check_device_of_library, choose_execution, make_engine, recorded_execution
 from skde.minimizer.objective import (
     asked_objective,
@@ -63,9 +63,9 @@ from skde.objectives.told_rules import ToldRules
 from skde.problems.scipy_constraints import constraint_list
 from skde.problems.simulation import checked_sizes
 from skde.recorder import current_recorder
-from skde.serialization import HEADER, check_layout, entry
 from skde.typing import Array, FloatArray, IntArray
-from skde.validation import check_bool, check_choice, check_int, check_jobs, check_real, listed, refuse_ragged
+from skde.utils.serialization import HEADER, check_layout, entry
+from skde.utils.validation import check_bool, check_choice, check_int, check_jobs, check_real, listed, refuse_ragged
 from skde.variables import Variables
 
 

@@ -12,9 +12,9 @@ from skde.algorithms import Algorithm, describe, get_algorithm
 from skde.algorithms.auto import AUTO
 from skde.algorithms.sequence import AlgorithmSequence
 from skde.engines import Spec
-from skde.engines.batch_arrays import batch_layout
-from skde.engines.state_checks import check_batch
-from skde.engines.task import NUMBER, WORD
+from skde.engines.state.batch_arrays import batch_layout
+from skde.engines.state.checks import check_batch
+from skde.engines.state.task import NUMBER, WORD
 from skde.fit.ask_tell import told_state
 from skde.fit.earlier_search import EarlierSearch, check_earlier
 from skde.fit.final_points import FinalPoints
@@ -29,10 +29,10 @@ from skde.islands import Migration
 from skde.minimizer.parameters import MinimizerParameters
 from skde.minimizer.plan import check_final_evals, check_migration, checked_dtype, limits_of, rules_of, searches_of
 from skde.objectives.feasibility import calls_of
-from skde.serialization import HEADER, Layout, check_keys, check_layout, entry, json_view
 from skde.stopping import check_limits
 from skde.typing import FloatArray
-from skde.validation import check_bounds, check_int, check_real, check_start
+from skde.utils.serialization import HEADER, Layout, check_keys, check_layout, entry, json_view
+from skde.utils.validation import check_bounds, check_int, check_real, check_start
 from skde.variables import Variables
 
 LIMITS = ("max_iter", "max_evals", "max_time")

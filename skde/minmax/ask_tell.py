@@ -6,7 +6,6 @@ from typing import cast
 
 import numpy as np
 
-from skde.arrays import contiguous, moved_to
 from skde.engines import Coevolution
 from skde.fit.partial_generation import row_keys, rows_by_key
 from skde.fit.run_results import values_of_points
@@ -15,6 +14,7 @@ from skde.minmax.engine import CoevolutionEngine, runs_behind
 from skde.minmax.partial_request import PartialRequest
 from skde.minmax.recording import record_rows
 from skde.typing import Array, IntArray
+from skde.utils.arrays import contiguous, moved_to
 
 
 class AskedCycle:

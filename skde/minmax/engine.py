@@ -11,14 +11,14 @@ import numpy as np
 
 from skde.algorithms.population_size import PopulationSchedule
 from skde.engines import Batch, DecodedGame, DeviceEngine
-from skde.engines.coevolution import POINTS, Coevolution
-from skde.engines.coevolution_spec import CoevolutionSpec
-from skde.interrupts import interrupts
+from skde.engines.state.coevolution import POINTS, Coevolution
+from skde.engines.state.coevolution_spec import CoevolutionSpec
 from skde.islands import Step
 from skde.minmax.incomplete_cycle import evals_within, progress_of, request_evals, rest_of_cycle
 from skde.minmax.partial_request import PartialRequest, Place
 from skde.stopping import HELD, RUNNING, UNLIMITED
 from skde.typing import Array, IntArray
+from skde.utils.interrupts import interrupts
 
 # A cycle as a generator that requests values; the reply to a request has the form of its `reply`. Without opponents the
 # request is for the features of points in a Lagrangian: f, g and h.

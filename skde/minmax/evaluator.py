@@ -8,12 +8,12 @@ from typing import Any
 from skde.engines import MultiDeviceEngine
 from skde.fit.execution import Execution, StopRequest, fit_context
 from skde.fit.runner import Runner
-from skde.interrupts import interrupts
+from skde.functions.point_workers import OutOfTime, Part
 from skde.minmax.objective import MinMaxObjective
 from skde.minmax.partial_request import PartialRequest
 from skde.minmax.recording import record_rows
-from skde.point_workers import OutOfTime, Part
 from skde.typing import Array
+from skde.utils.interrupts import interrupts
 
 
 class RequestEvaluator:

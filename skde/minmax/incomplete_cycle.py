@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skde.arrays import to_numpy
-from skde.engines.coevolution import POINTS, Coevolution, Phase
+from skde.engines.state.coevolution import POINTS, Coevolution, Phase
 from skde.minmax.partial_request import PartialRequest, Place
 from skde.objectives.feasibility import feasibility_codes
 from skde.problems.constraints import total_violation
 from skde.typing import FloatArray, IntArray
+from skde.utils.arrays import to_numpy
 
 TOLD = ("told_runs", "told_rows", "told_values")  # the arrays of a file
 

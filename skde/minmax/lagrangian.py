@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from skde.arrays import points
 from skde.engines import matrix
 from skde.engines.game import Game
 from skde.problems.constraints import ConstrainedProblem
 from skde.typing import Array
-from skde.validation import check_real
+from skde.utils.arrays import points
+from skde.utils.validation import check_real
 
 
 class AugmentedLagrangian:

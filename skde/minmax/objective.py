@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from skde.arrays import array_namespace, contiguous, real_array, to_numpy
 from skde.engines import Engine, Game, decode, matrix
-from skde.forms import AUTO, Form, find_rows
+from skde.functions.forms import AUTO, Form, find_rows
+from skde.functions.point_workers import OutOfTime, Part
+from skde.functions.pointwise import NanOnError, RowByRow, one_number
 from skde.minmax.partial_request import PartialRequest
 from skde.objectives.feasibility import FeasibilityRules, Outcome
 from skde.objectives.objective import POINT, ROWS, user_functions
 from skde.objectives.probe import probe, probe_form, sample, sizes
-from skde.point_workers import OutOfTime, Part
-from skde.pointwise import NanOnError, RowByRow, one_number
 from skde.problems import MinMaxProblem, Problem, get_problem
 from skde.problems.constraints import ConstrainedProblem
 from skde.typing import Array, FloatArray, IntArray
-from skde.validation import check_bounds, listed
+from skde.utils.arrays import array_namespace, contiguous, real_array, to_numpy
+from skde.utils.validation import check_bounds, listed
 from skde.variables import Variables, as_variables
 
 

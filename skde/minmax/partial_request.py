@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skde.arrays import to_numpy
 from skde.fit.partial_generation import PartialValues
 from skde.typing import Array, IntArray
+from skde.utils.arrays import to_numpy
 
 
 class Place(NamedTuple):

@@ -7,7 +7,6 @@ from typing import cast
 
 import numpy as np
 
-from skde.arrays import to_numpy
 from skde.engines import Coevolution, CoevolutionSpec, Spec
 from skde.fit.recording import nothing
 from skde.fit.run_results import values_of_points
@@ -16,6 +15,7 @@ from skde.minmax.partial_request import PartialRequest
 from skde.objectives.feasibility import FeasibilityRules
 from skde.problems.constraints import total_violation
 from skde.typing import Array, FloatArray, IntArray
+from skde.utils.arrays import to_numpy
 from skde.variables import Variable, Variables, nameless
 
 

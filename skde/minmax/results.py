@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from skde.algorithms import JDE
-from skde.arrays import array_namespace, to_numpy
 from skde.engines import Engine
-from skde.engines.batch import best_of
+from skde.engines.state.batch import best_of
 from skde.minimizer import Minimizer
 from skde.minmax.objective import MinMaxObjective
 from skde.result import RunResult
 from skde.typing import Array, FloatArray
+from skde.utils.arrays import array_namespace, to_numpy
 from skde.variables import Variables
 
 # The searches that estimate the best response of either side.

@@ -7,15 +7,15 @@ from typing import Any, cast
 import numpy as np
 
 from skde.engines import Coevolution, CoevolutionSpec, MultiDeviceEngine, SplitCoevolution
-from skde.engines.task import WORD
+from skde.engines.state.task import WORD
 from skde.fit.runner import Runner
 from skde.minmax.engine import CoevolutionEngine
 from skde.minmax.incomplete_cycle import TOLD, IncompleteCycle, told_arrays
 from skde.minmax.objective import MinMaxObjective
 from skde.minmax.partial_request import PartialRequest
-from skde.serialization import Layout, entry
 from skde.stopping import RUNNING
 from skde.typing import FloatArray, IntArray
+from skde.utils.serialization import Layout, entry
 
 
 class IncompleteCycles:

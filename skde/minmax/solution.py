@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.optimize import OptimizeResult
 
-from skde.arrays import to_numpy
 from skde.base import BaseSolver, params_of
 from skde.engines import Coevolution, SplitCoevolution
 from skde.fit.run_results import values_of_points
@@ -16,6 +15,7 @@ from skde.minmax.objective import MinMaxObjective
 from skde.minmax.results import best_against_all, best_response_values
 from skde.result import RunResult, best_run
 from skde.typing import FloatArray
+from skde.utils.arrays import to_numpy
 from skde.variables import Variables
 
 

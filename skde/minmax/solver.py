@@ -40,10 +40,10 @@ from skde.minmax.state import (
     saved_variables,
 )
 from skde.recorder import Recorder, current_recorder
-from skde.serialization import HEADER, check_layout, entry
 from skde.stopping import check_limits
 from skde.typing import Array
-from skde.validation import check_int, check_jobs, named_parameters
+from skde.utils.serialization import HEADER, check_layout, entry
+from skde.utils.validation import check_int, check_jobs, named_parameters
 
 
 class MinMaxSolver(MinMaxSolution):

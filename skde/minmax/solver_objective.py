@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from skde.engines import CoevolutionSpec
-from skde.forms import AUTO
+from skde.functions.forms import AUTO
 from skde.minmax.objective import MinMaxObjective, resolve_minmax
 from skde.minmax.spec import MinMaxParameters
 from skde.objectives.objective import ROWS

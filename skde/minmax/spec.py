@@ -10,15 +10,15 @@ import numpy as np
 from skde.algorithms import Algorithm, FitSetting, get_algorithm
 from skde.algorithms.population_size import PopulationSchedule
 from skde.engines import CoevolutionSpec, DeviceEngine, MultiDeviceEngine, Spec, engine_for
-from skde.engines.spec_builder import build_spec, build_spec_without_trials
-from skde.forms import check_form
+from skde.engines.state.spec_builder import build_spec, build_spec_without_trials
+from skde.functions.forms import check_form
+from skde.functions.pointwise import ON_ERROR, check_processes
 from skde.minmax.engine import CoevolutionEngine, CycleSchedule
 from skde.minmax.objective import MinMaxObjective
-from skde.pointwise import ON_ERROR, check_processes
-from skde.random_state import island_seeds, run_seeds
 from skde.stopping import UNLIMITED, StoppingRules, check_stopping
 from skde.typing import FloatArray, IntArray
-from skde.validation import (
+from skde.utils.random_state import island_seeds, run_seeds
+from skde.utils.validation import (
     check_choice,
     check_dtype,
     check_int,

@@ -8,18 +8,18 @@ import numpy as np
 
 from skde.algorithms import Algorithm, describe, get_algorithm
 from skde.engines import Coevolution, CoevolutionSpec, SplitCoevolution
-from skde.engines.coevolution_arrays import coevolution_layout
-from skde.engines.state_checks import check_coevolution
-from skde.engines.task import NUMBER
+from skde.engines.state.checks import check_coevolution
+from skde.engines.state.coevolution_arrays import coevolution_layout
+from skde.engines.state.task import NUMBER
 from skde.fit.runner_state import check_runner_state, runner_layout
 from skde.minmax.incomplete_cycle import TOLD
 from skde.minmax.objective import MinMaxObjective, resolve_minmax, side_box, unknown_function
 from skde.minmax.runner import told_layout
 from skde.minmax.spec import MinMaxParameters, SavedPlan, algorithm_of_y, coevolution_spec, get_side
 from skde.problems import get_problem, problem_names
-from skde.serialization import HEADER, Layout, check_layout, entry
 from skde.typing import FloatArray
-from skde.validation import check_choice, check_int
+from skde.utils.serialization import HEADER, Layout, check_layout, entry
+from skde.utils.validation import check_choice, check_int
 from skde.variables import Variables
 
 # Parameters that a header has in another form, or not at all.

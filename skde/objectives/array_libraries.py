@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from skde.arrays import array_namespace, shared_array
 from skde.typing import Array
+from skde.utils.arrays import array_namespace, shared_array
 
 
 @dataclass(frozen=True)

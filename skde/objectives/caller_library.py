@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn import get_config
 
-from skde.arrays import GPU_MEMORY, array_namespace, shared_array, to_numpy
 from skde.objectives.array_libraries import JaxFunction, TorchFunction, from_jax, from_torch
 from skde.typing import Array
+from skde.utils.arrays import GPU_MEMORY, array_namespace, shared_array, to_numpy
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 import skde._cpu as _cpu
-from skde.arrays import as_real, contiguous, points
 from skde.engines import evaluate
-from skde.engines.task import MAX_ARRAYS
+from skde.engines.state.task import MAX_ARRAYS
 from skde.objectives.library_cache import find_library, private_folder, store_library, store_text
 from skde.typing import Array, FloatArray
-from skde.validation import check_int, shown
+from skde.utils.arrays import as_real, contiguous, points
+from skde.utils.validation import check_int, shown
 
 KERNELS = Path(__file__).resolve().parents[1] / "kernels"
 # Names that the body of an objective already has.

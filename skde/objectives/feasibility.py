@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import skde._cpu as _cpu
-from skde.arrays import array_namespace, to_numpy
-from skde.point_workers import OutOfTime, Part, unlimited
+from skde.functions.point_workers import OutOfTime, Part, unlimited
 from skde.problems.constraints import ConstrainedProblem, total_violation
 from skde.typing import Array, FloatArray
+from skde.utils.arrays import array_namespace, to_numpy
 
 # Codes of feasible points are their values up to EXACT; larger ones lie closer to each other, below LARGEST. Others are
 # violations times SCALE between CLOSEST and FARTHEST, and closer to each other outside. A feasible point with the value

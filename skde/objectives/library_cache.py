@@ -7,7 +7,7 @@ import os
 import stat
 from pathlib import Path
 
-from skde.files import atomic_write
+from skde.utils.files import atomic_write
 
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 

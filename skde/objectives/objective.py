@@ -7,23 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from skde.arrays import real_values
 from skde.engines import Compiled, DecodedObjective, Engine, decode
-from skde.forms import AUTO, ConstraintsReturned, Form, as_form, find_at
-from skde.named_point import rows_of_point
+from skde.functions.forms import AUTO, ConstraintsReturned, Form, as_form, find_at
+from skde.functions.named_point import rows_of_point
+from skde.functions.point_workers import Part
+from skde.functions.pointwise import NanOnError, RowByRow
 from skde.objectives.device import DeviceObjective
 from skde.objectives.feasibility import FeasibilityRules
 from skde.objectives.probe import UserFunction, probe_form
 from skde.objectives.simulation_rules import SimulationRules
-from skde.point_workers import Part
-from skde.pointwise import NanOnError, RowByRow
 from skde.problems import MinMaxProblem, Problem, get_problem
 from skde.problems.compiled_constrained import CompiledConstrainedProblem
 from skde.problems.constraints import ConstrainedProblem
 from skde.problems.scipy_constraints import constraint_list
 from skde.problems.simulation import Simulation, has_outputs, number_or_outputs, refuse_list
 from skde.typing import Array, FloatArray
-from skde.validation import check_bounds, check_int, check_real
+from skde.utils.arrays import real_values
+from skde.utils.validation import check_bounds, check_int, check_real
 from skde.variables import Variables, as_variables
 
 ROWS, POINT = "rows", "point"  # the forms of a Python function in a checkpoint

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skde.arrays import to_numpy
 from skde.engines import Engine
-from skde.forms import Form, MixedRowsError, find_rows
-from skde.pointwise import RowByRow
+from skde.functions.forms import Form, MixedRowsError, find_rows
+from skde.functions.pointwise import RowByRow
 from skde.typing import Array, FloatArray, IntArray
-from skde.validation import round_inwards
+from skde.utils.arrays import to_numpy
+from skde.utils.validation import round_inwards
 
 # Relative to the largest value. Functions may compute in single precision, and matrix products round differently for
 # one row and for several; a value that depends on other rows differs by much more.

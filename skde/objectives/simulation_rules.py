@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from skde.functions.point_workers import Part
 from skde.objectives.feasibility import EXACT, FeasibilityRules, Outcome, outcomes_of
-from skde.point_workers import Part
 from skde.problems.constraints import total_violation
 from skde.problems.simulation import Simulation
 from skde.typing import Array, FloatArray

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from skde.arrays import array_namespace, contiguous, moved_to, to_numpy
 from skde.objectives.feasibility import (
     EXACT,
     LARGEST,
@@ -20,6 +19,7 @@ from skde.objectives.feasibility import (
 from skde.problems.constraints import total_violation
 from skde.problems.simulation import check_sizes, key_of
 from skde.typing import Array, FloatArray
+from skde.utils.arrays import array_namespace, contiguous, moved_to, to_numpy
 
 # Points whose constraints are kept for the answer; the best point of a run is nearly always one of them.
 KEPT = 100_000

@@ -19,8 +19,8 @@ from skde.algorithms import ALGORITHMS, Algorithm, small_population
 from skde.algorithms.auto import AUTO, FitProperties, rule
 from skde.optuna.population import SEEDS, Population, check_population
 from skde.optuna.search_space import SearchSpace
-from skde.random_state import run_seeds
-from skde.validation import check_choice, check_int, named_parameters, shown
+from skde.utils.random_state import run_seeds
+from skde.utils.validation import check_choice, check_int, named_parameters, shown
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from skde.plotting.convergence import ConvergenceDisplay
 from skde.plotting.solvers import histories_of, minimum_of, name_of, title_of
 from skde.result import History
 from skde.typing import FloatArray
-from skde.validation import check_choice, check_real, shown
+from skde.utils.validation import check_choice, check_real, shown
 
 KINDS = ("convergence", "distribution", "ecdf")
 

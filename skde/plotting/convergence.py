@@ -22,7 +22,7 @@ from skde.plotting.axes import (
 from skde.plotting.solvers import check_solver, histories_of, minimum_of, name_of, title_of
 from skde.result import History
 from skde.typing import FloatArray
-from skde.validation import check_choice, check_real
+from skde.utils.validation import check_choice, check_real
 
 SPREADS = ("quartiles", "runs", "none")
 

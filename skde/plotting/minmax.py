@@ -11,7 +11,7 @@ from skde.minmax.solution import MinMaxSolution, function_of, limits_of_space, s
 from skde.plotting.axes import axes_of, draw_landscape, note_values, show_legend, titled
 from skde.plotting.solvers import title_of
 from skde.typing import FloatArray
-from skde.validation import check_int, shown
+from skde.utils.validation import check_int, shown
 
 GRID = 60
 

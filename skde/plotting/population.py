@@ -13,7 +13,7 @@ from skde.objectives.caller_library import on_host
 from skde.plotting.axes import axes_of, draw_landscape, note_values, show_legend, titled
 from skde.plotting.solvers import check_solver, name_of, title_of
 from skde.typing import FloatArray
-from skde.validation import check_int, shown
+from skde.utils.validation import check_int, shown
 from skde.variables import Categorical, Integer, Log, Variables
 from skde.variables.kinds import Variable
 

@@ -12,7 +12,7 @@ from skde.curves import Band
 from skde.plotting.axes import axes_of, draw_band, show_legend, titled
 from skde.plotting.solvers import check_solver, name_of, title_of
 from skde.typing import FloatArray, IntArray
-from skde.validation import check_choice, check_int
+from skde.utils.validation import check_choice, check_int
 
 AXES = {"n_iter": "generations", "n_evals": "evaluations"}
 

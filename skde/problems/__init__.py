@@ -11,7 +11,7 @@ from typing import Any
 from skde.problems.base import Problem
 from skde.problems.constraints import ConstrainedProblem
 from skde.problems.minmax import MinMaxProblem
-from skde.validation import check_choice, check_int, nearest, shown
+from skde.utils.validation import check_choice, check_int, nearest, shown
 
 __all__ = ["ConstrainedProblem", "MinMaxProblem", "Problem", "get_problem", "problem_names"]
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import skde._cpu as _cpu
-from skde.arrays import points
 from skde.engines import evaluate
 from skde.typing import Array, FloatArray
+from skde.utils.arrays import points
 
 DEFAULT_DIM = 30
 # Of every compiled function: its number, its C++ type, the vectors of working memory that it needs, and those of them

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from skde.problems.official_data import CHOICES, OfficialFiles
 from skde.typing import FloatArray
-from skde.validation import check_choice
+from skde.utils.validation import check_choice
 
 MOST = 100
 PACKAGE = "optproblems"

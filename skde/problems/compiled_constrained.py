@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from skde.arrays import array_namespace, points
-from skde.forms import Form
-from skde.point_workers import unlimited
+from skde.functions.forms import Form
+from skde.functions.point_workers import unlimited
 from skde.problems.base import Problem, read_only
 from skde.problems.constraints import ConstrainedProblem
 from skde.typing import Array, FloatArray
+from skde.utils.arrays import array_namespace, points
 
 
 class CompiledConstrainedProblem(ConstrainedProblem):

@@ -8,12 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from skde.arrays import array_namespace, points, real_values
 from skde.engines import Compiled
-from skde.forms import AUTO, Form, as_form, check_form, find_at
-from skde.named_point import rows_of_point
-from skde.point_workers import Part, unlimited
-from skde.pointwise import NanOnError, scalar
+from skde.functions.forms import AUTO, Form, as_form, check_form, find_at
+from skde.functions.named_point import rows_of_point
+from skde.functions.point_workers import Part, unlimited
+from skde.functions.pointwise import NanOnError, scalar
 from skde.problems.scipy_constraints import (
     Constraint,
     Nonlinear,
@@ -23,7 +22,8 @@ from skde.problems.scipy_constraints import (
     refuse_bounds,
 )
 from skde.typing import Array, FloatArray
-from skde.validation import check_bounds, check_real, listed, shown
+from skde.utils.arrays import array_namespace, points, real_values
+from skde.utils.validation import check_bounds, check_real, listed, shown
 from skde.variables import Variables, as_variables
 
 

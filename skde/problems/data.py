@@ -11,8 +11,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from skde.memory import check_memory
 from skde.typing import FloatArray
+from skde.utils.memory import check_memory
 
 COPIES = 5  # the most copies of a stream's numbers at a time
 MASK = 2**64 - 1

@@ -19,7 +19,7 @@ from skde.problems.base import DimRange, Problem, same_bounds
 from skde.problems.nashed2012 import Options, elliptic_weights, index_weights, roots
 from skde.problems.official_data import SPECS, OfficialFiles, given_options
 from skde.typing import FloatArray
-from skde.validation import check_choice
+from skde.utils.validation import check_choice
 
 SUITE = "janssen2024"
 BOX = 100.0

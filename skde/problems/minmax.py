@@ -23,10 +23,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skde.arrays import points
 from skde.engines import Game, matrix
 from skde.problems.base import DimRange, read_only
 from skde.typing import Array, FloatArray
+from skde.utils.arrays import points
 
 SUITE = "minmax"
 

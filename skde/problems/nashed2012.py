@@ -23,7 +23,7 @@ from skde.problems.base import DimRange, Problem, same_bounds
 from skde.problems.cec2005 import OfficialData
 from skde.problems.official_data import given_options
 from skde.typing import FloatArray
-from skde.validation import check_int
+from skde.utils.validation import check_int
 
 SUITE = "nashed2012"
 # The minimiser of f10 in every variable, and the minimum that the truncated constant 418.9829 leaves for each.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skde.typing import FloatArray
-from skde.validation import check_choice, check_path, shown
+from skde.utils.validation import check_choice, check_path, shown
 
 CHOICES = ("generated", "official")
 SPECS = ("cec", "paper")

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint
 
-from skde.arrays import array_namespace, contiguous, real_array
-from skde.forms import Form, as_form, find_at
-from skde.named_point import rows_of_point
-from skde.point_workers import unlimited
-from skde.pointwise import RowByRow
+from skde.functions.forms import Form, as_form, find_at
+from skde.functions.named_point import rows_of_point
+from skde.functions.point_workers import unlimited
+from skde.functions.pointwise import RowByRow
 from skde.typing import Array, FloatArray
-from skde.validation import shown
+from skde.utils.arrays import array_namespace, contiguous, real_array
+from skde.utils.validation import shown
 from skde.variables import Variables
 
 ALLOWED = "LinearConstraint, NonlinearConstraint or Bounds of scipy.optimize"

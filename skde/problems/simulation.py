@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from skde.arrays import array_namespace, points, real_array, real_values, to_numpy
-from skde.forms import ConstraintsReturned, ListReturned, as_form, find_at
-from skde.named_point import rows_of_point
-from skde.point_workers import Part, unlimited
-from skde.pointwise import NanOnError, one_number, scalar
+from skde.functions.forms import ConstraintsReturned, ListReturned, as_form, find_at
+from skde.functions.named_point import rows_of_point
+from skde.functions.point_workers import Part, unlimited
+from skde.functions.pointwise import NanOnError, one_number, scalar
 from skde.problems.constraints import ConstrainedProblem
 from skde.problems.scipy_constraints import Nonlinear
 from skde.typing import Array, FloatArray
+from skde.utils.arrays import array_namespace, points, real_array, real_values, to_numpy
 from skde.variables import Variables
 
 # Outputs that are kept for the answer, by their points: the best point of a run is nearly always one of them.

@@ -26,7 +26,7 @@ from skde.problems.data import shift
 from skde.problems.nashed2012 import roots
 from skde.problems.official_data import SPECS, OfficialFiles, given_options
 from skde.typing import FloatArray
-from skde.validation import check_choice
+from skde.utils.validation import check_choice
 
 SUITE = "wang2012"
 OFFICIAL = OfficialFiles(

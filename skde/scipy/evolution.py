@@ -8,7 +8,7 @@ from typing import Any
 from scipy.optimize import OptimizeResult
 
 from skde.scipy.evolution_solver import DifferentialEvolutionSolver
-from skde.validation import named_parameters
+from skde.utils.validation import named_parameters
 
 
 @named_parameters

@@ -13,11 +13,9 @@ import numpy as np
 from scipy.optimize import Bounds, OptimizeResult
 
 from skde.algorithms import DE
-from skde.arrays import check_real_dtype
 from skde.fit.local_search import LocalSearch, find_method
 from skde.minimizer import Minimizer
 from skde.objectives.feasibility import feasibility_codes, values_of_codes
-from skde.random_state import run_seeds
 from skde.scipy.inputs import (
     STRATEGIES,
     Box,
@@ -29,7 +27,9 @@ from skde.scipy.inputs import (
     takes_result,
 )
 from skde.typing import FloatArray
-from skde.validation import check_choice, check_int, check_real, shown
+from skde.utils.arrays import check_real_dtype
+from skde.utils.random_state import run_seeds
+from skde.utils.validation import check_choice, check_int, check_real, shown
 
 POLISH_EVALS = 15_000  # SciPy's limit of L-BFGS-B
 EPSILON = float(np.finfo(np.float64).eps)

@@ -11,7 +11,7 @@ from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint
 from scipy.stats import qmc
 
 from skde.typing import FloatArray
-from skde.validation import check_choice, check_real, nearest, shown
+from skde.utils.validation import check_choice, check_real, nearest, shown
 
 MUTATIONS = {
     "best1": "best/1",

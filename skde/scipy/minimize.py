@@ -14,7 +14,7 @@ from skde.algorithms import Algorithm
 from skde.callbacks import Progress
 from skde.minimizer import Minimizer
 from skde.scipy.inputs import takes_result
-from skde.validation import check_names, shown
+from skde.utils.validation import check_names, shown
 
 OWN_PARAMETERS = ("bounds", "args", "method", "x0", "dim")
 PARAMETERS = tuple(name for name in Minimizer().get_params(deep=False) if name not in ("algorithm", "bounds"))

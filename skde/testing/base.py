@@ -9,9 +9,9 @@ import pytest
 from sklearn.base import clone
 
 from skde.algorithms import Algorithm
-from skde.arrays import array_namespace
 from skde.minimizer import Minimizer
 from skde.typing import Array
+from skde.utils.arrays import array_namespace
 
 # Bounds of different widths, none of them symmetric, one of them narrow.
 BOX = np.array([[-1.0, 3.0], [2.0, 2.5], [-100.0, -10.0], [0.0, 1e-9], [-5.0, 1000.0]])

@@ -10,9 +10,9 @@ from sklearn.base import clone
 
 from skde.algorithms import Algorithm
 from skde.algorithms.base import REPAIRS
-from skde.arrays import to_numpy
 from skde.testing.base import BOX, PROBE_CALLS, BaseContract, bowl, with_repair
 from skde.typing import Array, FloatArray
+from skde.utils.arrays import to_numpy
 
 
 class ParameterContract(BaseContract):

@@ -13,7 +13,7 @@ import numpy as np
 
 import skde._cpu as _cpu
 from skde.typing import FloatArray
-from skde.validation import check_choice, check_int, check_real, float_array, shown
+from skde.utils.validation import check_choice, check_int, check_real, float_array, shown
 from skde.variables.choices import as_plain, describe_choice, is_choice, is_filed, read_choice
 
 # The sizes of integers that the kernels round: a half more is still a number of the precision.

@@ -12,7 +12,7 @@ import numpy as np
 
 from skde.constants import CONSTANTS, ENUMERATIONS
 from skde.typing import FloatArray
-from skde.validation import clip_rounded, float_array, round_inwards, shown
+from skde.utils.validation import clip_rounded, float_array, round_inwards, shown
 from skde.variables.kinds import (
     LARGEST_INTEGER,
     SMALLEST_LOG,

@@ -99,7 +99,7 @@ def test_a_full_disk_leaves_whole_lines(file, monkeypatch):
             journal.add(CELL, 1, Trial(0.1, 0.1, 7, 1.5, HISTORY))
     assert list(journal.of(CELL)) == [0]
     with monkeypatch.context() as patched:
-        patched.setattr("skde.files.os.fsync", full)
+        patched.setattr("skde.utils.files.os.fsync", full)
         with pytest.raises(
             OSError, match=r"No space left .*; .* repeat the command, which continues: '.*other.trials'"
         ):

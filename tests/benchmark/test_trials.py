@@ -15,7 +15,7 @@ from skde.benchmark.records import read_record, write_record
 from skde.benchmark.suites import find_suite
 from skde.benchmark.trials import Settings
 from skde.cli.main import main
-from skde.engines.nvrtc import compile_module
+from skde.engines.gpu.nvrtc import compile_module
 
 SMALL = Settings("nashed2012", "200*dim", 3, seed=5)
 RUN = ["bench", "run", "--suite", "nashed2012", "--functions", "f0,f9", "--dims", "2", "--runs", "3"]

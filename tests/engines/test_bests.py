@@ -13,7 +13,7 @@ from skde import DE, JADE, PSO, SADE, DeviceObjective, Migration, Minimizer
 from skde.benchmark.generations import new_spec
 from skde.constants import CONSTANTS
 from skde.engines import choose_device
-from skde.engines.cuda import CudaEngine
+from skde.engines.gpu.engine import CudaEngine
 from skde.problems import get_problem
 
 LARGE = CONSTANTS["COUNTED_BY_GPU"] + 1

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skde.arrays import address, array_namespace, device_of
-from skde.engines.block import ALIGNMENT, ArrayShapes, Block, BlockArrays
+from skde.engines.state.block import ALIGNMENT, ArrayShapes, Block, BlockArrays
+from skde.utils.arrays import address, array_namespace, device_of
 
 REAL, WORD = np.dtype(np.float32), np.dtype(np.int64)
 SHAPES = ArrayShapes(

@@ -10,9 +10,10 @@ import pytest
 from skde import DE, GODE, JDE, DeviceObjective, Migration, Minimizer, get_problem
 from skde.algorithms import get_algorithm
 from skde.algorithms.de import strategies
-from skde.arrays import array_namespace
 from skde.benchmark.generations import constant_size, new_batch
-from skde.engines import choose_device, graph_replay
+from skde.engines import choose_device
+from skde.engines.gpu import graph_replay
+from skde.utils.arrays import array_namespace
 
 pytestmark = pytest.mark.gpu
 BOX = [(-5.0, 5.0)] * 30
@@ -232,7 +233,7 @@ def test_values_that_only_the_recording_computes_are_noticed(capsys: Any, withou
 
 
 def test_step_never_records(monkeypatch: pytest.MonkeyPatch, without_jax: None) -> None:
-    from skde.engines.cuda import CudaEngine
+    from skde.engines.gpu.engine import CudaEngine
 
     def record(*arguments: Any) -> None:
         raise AssertionError("recorded")

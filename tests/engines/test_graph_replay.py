@@ -12,8 +12,9 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from skde import DE, GODE, LSHADE, SHADE, SS, Migration, Minimizer
-from skde.engines import CpuEngine, RecordingError, graph_replay
-from skde.engines.graph_replay import (
+from skde.engines import CpuEngine, RecordingError
+from skde.engines.gpu import graph_replay
+from skde.engines.gpu.graph_replay import (
     LEAST_GENERATIONS,
     Generation,
     Pace,

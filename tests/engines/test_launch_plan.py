@@ -14,8 +14,8 @@ from skde import DeviceObjective, get_problem
 from skde.algorithms import get_algorithm
 from skde.benchmark.generations import constant_size, new_batch
 from skde.engines import choose_device
-from skde.engines.cuda import CudaEngine, repeated_vectors
-from skde.engines.launch_plan import LANES, STEP_BLOCKS, Device, Plan, Work, make_plan, step_plan
+from skde.engines.gpu.engine import CudaEngine, repeated_vectors
+from skde.engines.gpu.launch_plan import LANES, STEP_BLOCKS, Device, Plan, Work, make_plan, step_plan
 
 H200 = Device(multiprocessors=132, shared_per_block=232_448)
 

@@ -19,9 +19,9 @@ import pytest
 
 from skde import DE, JDE, LSHADE, SADE, DeviceObjective, Migration, Minimizer, ParameterTrace, Status, get_problem
 from skde.engines import find_gpus
-from skde.engines.current_device import CurrentDevice
+from skde.engines.gpu.current_device import CurrentDevice
 from skde.engines.multi_device import MultiDeviceEngine
-from skde.engines.parts import ranges
+from skde.engines.state.parts import ranges
 from skde.islands import Archipelago
 from skde.testing.base import PROBE_CALLS, same
 

@@ -11,7 +11,7 @@ from skde import ARRDE, GADE, JADE, JSO, LSHADE, LSRTDE, RDEX, Minimizer, get_pr
 from skde.benchmark.generations import new_batch
 from skde.constants import CONSTANTS
 from skde.engines import choose_device
-from skde.engines.launch_plan import MANY_WITH_STAGES
+from skde.engines.gpu.launch_plan import MANY_WITH_STAGES
 
 pytestmark = pytest.mark.gpu
 SHRINKING = [ARRDE, JSO, LSHADE, LSRTDE, RDEX]

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from skde.engines import RecordingError
-from skde.engines.cuda import CudaEngine
-from skde.engines.cuda_graph import capture
+from skde.engines.gpu.engine import CudaEngine
+from skde.engines.gpu.graphs import capture
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from skde import DE, GODE, JADE, LSHADE, PSO, SS, Migration, Minimizer
 from skde.benchmark.generations import new_spec
 from skde.constants import CONSTANTS
 from skde.engines import choose_device
-from skde.engines.nvrtc import kernel_switches
+from skde.engines.gpu.nvrtc import kernel_switches
 from skde.problems import get_problem
 
 LARGE = CONSTANTS["COUNTED_BY_GPU"] + 1

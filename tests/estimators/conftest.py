@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-import skde.estimators.searches
+import skde.model_selection.searches
 from skde.tuning.split_race import race_splits
 
 from .counted import Counted
@@ -29,4 +29,4 @@ def racing(monkeypatch: pytest.MonkeyPatch) -> None:
     def entry_points(group: str, name: str) -> list[EntryPoint]:
         return [EntryPoint()] if (group, name) == ("skde.searches", "racing") else []
 
-    monkeypatch.setattr(skde.estimators.searches, "entry_points", entry_points)
+    monkeypatch.setattr(skde.model_selection.searches, "entry_points", entry_points)

@@ -21,7 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skde import Categorical, Fixed, Ordinal
 from skde.estimators import EvolutionSearchCV
-from skde.estimators.parameter_space import ParameterSpace
+from skde.model_selection.parameter_space import ParameterSpace
 
 from .counted import X, search, y
 

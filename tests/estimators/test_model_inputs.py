@@ -12,7 +12,7 @@ import pytest
 from sklearn.metrics import log_loss
 
 from skde.estimators import ModelClassifier, ModelRegressor
-from skde.estimators.class_losses import Responses
+from skde.model_fitting.class_losses import Responses
 
 X = np.linspace(0.1, 4.0, 40)[:, None]
 y = 2.5 * np.exp(-1.3 * X[:, 0])

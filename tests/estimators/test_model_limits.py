@@ -13,8 +13,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from skde.estimators import ModelClassifier, ModelProgress, ModelRegressor, fit_watch
-from skde.estimators.base_model import BaseModel
+from skde.estimators import ModelClassifier, ModelProgress, ModelRegressor
+from skde.model_fitting import fit_watch
+from skde.model_fitting.base_model import BaseModel
 from skde.testing.base import PROBE_CALLS
 
 X = np.linspace(0.0, 4.0, 30)[:, None]

@@ -17,7 +17,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from skde import Fixed, Minimizer
 from skde.estimators import ModelClassifier, ModelRegressor
-from skde.random_state import run_seeds
+from skde.utils.random_state import run_seeds
 
 t = np.linspace(0.1, 4.0, 40)
 X = t[:, None]

@@ -20,11 +20,11 @@ from sklearn.utils.estimator_checks import check_estimator
 from threadpoolctl import threadpool_limits
 
 from skde import Categorical, Fixed, Integer, Log
-from skde.arrays import to_numpy
 from skde.benchmark.nist import MODELS, agreement, load_regression
 from skde.estimators import ModelClassifier, ModelRegressor
-from skde.estimators.class_losses import LabelLoss, RankLoss, Responses
-from skde.estimators.linear_parameters import linear_parameters
+from skde.model_fitting.class_losses import LabelLoss, RankLoss, Responses
+from skde.model_fitting.linear_parameters import linear_parameters
+from skde.utils.arrays import to_numpy
 
 random = np.random.default_rng(0)
 X = np.linspace(0.0, 4.0, 40)[:, None]

@@ -51,7 +51,7 @@ import os
 import sys
 import pytest
 import sklearn.model_selection
-import skde.estimators.searches
+import skde.model_selection.searches
 from skde.estimators import EvolutionSearchCV
 from skde.tuning.split_race import race_splits
 
@@ -59,7 +59,7 @@ class EntryPoint:
     def load(self):
         return race_splits
 
-skde.estimators.searches.entry_points = lambda group, name: [EntryPoint()] * (name == "racing")
+skde.model_selection.searches.entry_points = lambda group, name: [EntryPoint()] * (name == "racing")
 sklearn.model_selection.RandomizedSearchCV = EvolutionSearchCV
 EvolutionSearchCV.__init__.__wrapped__.__kwdefaults__["n_iter"] = 12  # for speed
 used, current, passed = set(), [], set()

@@ -10,7 +10,7 @@ from sklearn.linear_model import Ridge
 
 from skde import Categorical, Fixed, Integer, Log, Ordinal, Real
 from skde.estimators import EvolutionSearchCV
-from skde.estimators.parameter_space import ParameterSpace
+from skde.model_selection.parameter_space import ParameterSpace
 
 from .counted import X, search, y
 

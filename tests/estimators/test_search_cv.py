@@ -23,12 +23,12 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
-import skde.estimators.searches
+import skde.model_selection.searches
 from skde import DE, Categorical, Fixed, Integer, Real, algorithm_names
 from skde.estimators import EvolutionSearchCV
-from skde.estimators.cv_results import column_type, ranks
-from skde.estimators.parameter_space import ParameterSpace
-from skde.estimators.searches import variable
+from skde.model_selection.cv_results import column_type, ranks
+from skde.model_selection.parameter_space import ParameterSpace
+from skde.model_selection.searches import variable
 from skde.tuning.split_race import race_rules, race_splits
 
 from .counted import Counted, X, search, y
@@ -251,7 +251,7 @@ def test_the_entry_point_names_the_race() -> None:
 
 
 def test_without_tuning_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(skde.estimators.searches, "entry_points", lambda **group: [])
+    monkeypatch.setattr(skde.model_selection.searches, "entry_points", lambda **group: [])
     with pytest.raises(ImportError, match=r"pip install 'skde\[tuning\]'"):
         search().fit(X, y)
 

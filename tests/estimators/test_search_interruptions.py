@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, StandardScaler
 
 from skde.estimators import EvolutionSearchCV, SearchProgress
-from skde.estimators.search_setting import described
+from skde.model_selection.search_setting import described
 
 from .counted import Counted, X, search, y
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from skde import Minimizer, MinMaxSolver
-from skde.arrays import to_numpy
+from skde.utils.arrays import to_numpy
 
 SOLVERS = {"Minimizer": Minimizer, "MinMaxSolver": MinMaxSolver}
 NUMBERS = (

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from skde import SOUPDE, SS, Migration, Minimizer, MinMaxSolver, get_problem
 from skde.algorithms import ALGORITHMS, Algorithm
-from skde.pointwise import array_namespace
+from skde.functions.pointwise import array_namespace
 
 from .settings import examples
 

@@ -14,7 +14,7 @@ import pytest
 
 from skde import DeviceObjective, Fixed, Integer, Variables, _cpu
 from skde.engines import DecodedGame, DecodedObjective, Game
-from skde.engines.nvrtc import KERNELS, MARKS, ROOM, TRIALS_SHARED, Kernels, game_options, kernel_options
+from skde.engines.gpu.nvrtc import KERNELS, MARKS, ROOM, TRIALS_SHARED, Kernels, game_options, kernel_options
 from skde.problems import get_problem, problem_names
 
 WANTED = (75, 80, 86, 89, 90, 100, 120)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skde.engines.nvrtc import KERNELS
+from skde.engines.gpu.nvrtc import KERNELS
 from skde.objectives.device import find_compiler
 
 MANY = 8  # times as many teams as long items, from which on teams with long items have no others

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from skde.constants import CONSTANTS
-from skde.engines.nvrtc import KERNELS
+from skde.engines.gpu.nvrtc import KERNELS
 from skde.objectives.device import find_compiler
 from skde.typing import FloatArray
 

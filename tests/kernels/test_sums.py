@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skde.engines.nvrtc import KERNELS
+from skde.engines.gpu.nvrtc import KERNELS
 from skde.objectives.device import find_compiler
 
 

@@ -9,7 +9,7 @@ from scipy.optimize import NonlinearConstraint
 
 from skde import ConstrainedProblem, MinMaxSolver
 from skde.algorithms import ALGORITHMS, Algorithm
-from skde.arrays import array_namespace
+from skde.utils.arrays import array_namespace
 
 BOX = [(-2.0, 2.0)] * 3
 SIDES = sorted(name for name, kind in ALGORITHMS.items() if kind(**kind.get_test_params()).iteration_length == 1)

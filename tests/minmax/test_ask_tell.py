@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import NonlinearConstraint
 
 from skde import ConstrainedProblem, MinMaxSolver, Status, get_problem
-from skde.pointwise import array_namespace
+from skde.functions.pointwise import array_namespace
 
 from .games import make, side, state
 

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from scipy.optimize import NonlinearConstraint
 
-from skde import Checkpoint, ConstrainedProblem, MinMaxSolver, Status, get_problem, serialization
-from skde.serialization import json_view
+from skde import Checkpoint, ConstrainedProblem, MinMaxSolver, Status, get_problem
+from skde.utils import serialization
+from skde.utils.serialization import json_view
 
 from .games import BOX, game, make, same, side
 

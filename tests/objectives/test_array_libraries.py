@@ -11,8 +11,8 @@ import pytest
 from scipy.optimize import NonlinearConstraint
 
 from skde import DE, Minimizer, MinMaxSolver, from_jax, from_torch
-from skde.arrays import shared_array
 from skde.objectives.array_libraries import writable
+from skde.utils.arrays import shared_array
 
 from ..short_fits import BOX, f, fit
 

@@ -13,9 +13,9 @@ import scipy.optimize
 from scipy.optimize import NonlinearConstraint
 
 from skde import DE, ConstrainedProblem, Minimizer, MinMaxSolver, minimize, scipy_method
-from skde.arrays import array_namespace
 from skde.objectives.probe import probe, sample, sizes
 from skde.testing.base import PROBE_CALLS
+from skde.utils.arrays import array_namespace
 
 from ..short_fits import BOX, f, fit
 

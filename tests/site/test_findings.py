@@ -15,7 +15,7 @@ import pytest
 
 from skde import get_problem
 from skde.algorithms.auto import first_share
-from skde.hypothesis_tests import holm
+from skde.utils.hypothesis_tests import holm
 
 from ..documents import DOCS, ROOT, needs_records
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from skde.hypothesis_tests import conover
 from skde.tuning.statistical_tests import TESTS, scores, survivors
+from skde.utils.hypothesis_tests import conover
 
 ALPHA = 0.05
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from skde.algorithms import ALGORITHMS, Algorithm, get_algorithm
-from skde.named_point import refused_signature
+from skde.functions.named_point import refused_signature
 from skde.tuning.targets.algorithm_target import AlgorithmTarget
 from skde.tuning.targets.base import Limits, Target
 from skde.tuning.targets.cost_targets import CommandCost, EstimatorCost, FunctionCost, SequentialTarget
-from skde.validation import nearest, shown
+from skde.utils.validation import nearest, shown
 
 
 def as_target(target: Any, limits: Limits, n_jobs: int | None, device: str, vectorized: bool | str = "auto") -> Target:

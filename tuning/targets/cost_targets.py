@@ -22,7 +22,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import check_consistent_length
 
 from skde.tuning.targets.base import Job, Limits, Outcome, Target
-from skde.validation import shown
+from skde.utils.validation import shown
 
 
 class Cost(ABC):

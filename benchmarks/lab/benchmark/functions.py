@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from skde.typing import FloatArray
-from skde.validation import check_choice, check_int
+from skde.utils.validation import check_choice, check_int
 
 
 def never() -> bool:

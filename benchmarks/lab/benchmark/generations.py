@@ -12,10 +12,10 @@ import numpy as np
 from skde.algorithms import ALGORITHMS, DE, PSO, Algorithm, FitSetting, get_algorithm
 from skde.algorithms.population_size import PopulationSchedule
 from skde.engines import Batch, DeviceEngine, Spec
-from skde.engines.spec_builder import build_spec
+from skde.engines.state.spec_builder import build_spec
 from skde.islands import Archipelago, Migration
 from skde.problems import Problem, get_problem
-from skde.random_state import run_seeds
+from skde.utils.random_state import run_seeds
 
 WARM_GENERATIONS = 100
 GENERATIONS = 2000

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from skde.benchmark.records import check_settings, or_null
-from skde.files import atomic_write
 from skde.result import History
+from skde.utils.files import atomic_write
 
 ADVICE = "the trials before this one are in it: make room, and repeat the command, which continues"
 

@@ -14,7 +14,7 @@ from skde.benchmark.statistics import numbers
 from skde.minmax import MinMaxSolver
 from skde.problems import optimal_value
 from skde.typing import FloatArray
-from skde.validation import check_int
+from skde.utils.validation import check_int
 
 REPEATS = 5  # of the run that is timed alone
 

@@ -15,9 +15,9 @@ from skde.benchmark.functions import Function
 from skde.benchmark.optimizer_base import Budget, Optimizer, Outcome
 from skde.benchmark.peer_optimizers import make_peer
 from skde.minimizer import Minimizer
-from skde.random_state import run_seeds
 from skde.result import History, RunResult, ignore_missing_values
-from skde.validation import check_choice
+from skde.utils.random_state import run_seeds
+from skde.utils.validation import check_choice
 
 __all__ = ["Budget", "Optimizer", "Outcome", "SkdeOptimizer", "get_optimizer"]
 

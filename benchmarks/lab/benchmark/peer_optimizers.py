@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from skde.arrays import real_values
 from skde.benchmark.functions import Function, Package
 from skde.benchmark.optimizer_base import Budget, Optimizer
 from skde.benchmark.peer_options import CMA, EVOSAX, EVOX, FCMAES, MINIONPY, PYGMO, SCIPY, OptionTypes
 from skde.result import History
 from skde.typing import FloatArray
-from skde.validation import check_choice, check_int, check_real
+from skde.utils.arrays import real_values
+from skde.utils.validation import check_choice, check_int, check_real
 
 
 class BudgetSpent(Exception):

@@ -16,7 +16,7 @@ from skde.benchmark.execution_models import CPU_MODELS, EXECUTION_MODELS, ModelM
 from skde.benchmark.optimizers import option_text
 from skde.benchmark.records import Cell, best_values, errors_of, or_null, round_values
 from skde.minimizer import Minimizer
-from skde.validation import check_choice
+from skde.utils.validation import check_choice
 
 SOLVED = 1e-8
 PROTOCOL, QUICK = "protocol", "quick"  # as budgets of a record

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from skde.benchmark.optimizer_base import comparable
-from skde.files import atomic_write
+from skde.utils.files import atomic_write
 
 # The runs of one algorithm on one function in one dimension.
 Cell = dict[str, Any]

@@ -14,8 +14,8 @@ from skde.benchmark import report_tables as tables
 from skde.benchmark.records import replace_text
 from skde.benchmark.report_pages import Plot, Report, Section, Table, csv_text, html_page, markdown_page, svg_file
 from skde.benchmark.results_folder import Experiment, Folder, read_folder
-from skde.hypothesis_tests import friedman_ranks
-from skde.validation import check_choice, check_real
+from skde.utils.hypothesis_tests import friedman_ranks
+from skde.utils.validation import check_choice, check_real
 
 FEWEST_ALGORITHMS, FEWEST_FUNCTIONS = 3, 2  # of Friedman's test
 

@@ -17,8 +17,8 @@ from skde.benchmark.results_folder import Experiment
 from skde.benchmark.statistics import numbers
 from skde.benchmark.trial_scores import expected_running_time
 from skde.curves import HIGHEST_TARGET, TARGETS, quartiles, reached_at, targets
-from skde.hypothesis_tests import ALPHA, friedman_ranks, nemenyi, posthocs
 from skde.typing import FloatArray
+from skde.utils.hypothesis_tests import ALPHA, friedman_ranks, nemenyi, posthocs
 
 # Colours that the style sheet defines, by the colours that matplotlib draws with.
 INK, FAINT = "#0a0c00", "#0a0c01"

@@ -13,7 +13,7 @@ from skde.benchmark.results_folder import Experiment
 from skde.benchmark.statistics import numbers, rank_sum
 from skde.benchmark.trial_scores import expected_running_time, rank_scores, success_rate
 from skde.curves import reached_at
-from skde.hypothesis_tests import (
+from skde.utils.hypothesis_tests import (
     ALPHA,
     critical_difference,
     friedman,

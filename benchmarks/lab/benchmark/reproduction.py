@@ -46,7 +46,7 @@ from skde.benchmark.verdicts import (
 )
 from skde.engines import choose_engine
 from skde.problems import get_problem
-from skde.validation import check_int
+from skde.utils.validation import check_int
 
 
 class Reproduction(ABC):

@@ -29,8 +29,8 @@ from skde.benchmark.scale_sizes import (
 )
 from skde.benchmark.speed import driver
 from skde.engines import DeviceEngine
-from skde.engines.batch_arrays import check_batch_memory
-from skde.memory import check_memory, gpu_memory, host_memory
+from skde.engines.state.batch_arrays import check_batch_memory
+from skde.utils.memory import check_memory, gpu_memory, host_memory
 
 Say = Callable[[str], None]
 

@@ -15,8 +15,8 @@ from skde.algorithms import ALGORITHMS
 from skde.algorithms.base import MOST_INDIVIDUALS
 from skde.benchmark.generations import constant_size, new_spec
 from skde.benchmark.peers import CR, C, F, W
-from skde.engines.batch_arrays import array_shapes
-from skde.validation import DTYPES, check_choice, check_int, check_real
+from skde.engines.state.batch_arrays import array_shapes
+from skde.utils.validation import DTYPES, check_choice, check_int, check_real
 
 PROBLEM = "rastrigin"
 # Axis -> dimension, population and runs, in the order of their sizes.

@@ -9,7 +9,7 @@ import numpy as np
 
 from skde.benchmark.peers import ABSENT
 from skde.benchmark.scale_sizes import cell_of
-from skde.memory import in_units
+from skde.utils.memory import in_units
 
 # Vectors of D components that a generation reads and writes for a trial, by the algorithm's equations: DE reads the
 # target and three donors, and writes the survivor; CMA-ES writes a trial, and reads it for the mean. Vectors that

@@ -20,7 +20,7 @@ from skde.benchmark import provenance
 from skde.benchmark.generations import generation_us, measure_generations, new_batch
 from skde.benchmark.peers import ABSENT, CR, PEERS, SWARMS, C, F, Peer, Run, W, function_of, peer_notes
 from skde.engines import CpuEngine, DeviceEngine, check_device, choose_device
-from skde.validation import check_int, check_real
+from skde.utils.validation import check_int, check_real
 
 Say = Callable[[str], None]
 Figures = dict[str, list[float]]

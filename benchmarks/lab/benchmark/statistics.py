@@ -10,9 +10,9 @@ import numpy as np
 from skde.benchmark.optimizer_base import comparable
 from skde.benchmark.records import Cell, Record, key_of, round_values
 from skde.benchmark.suites import zero_of
-from skde.hypothesis_tests import ALPHA, friedman_ranks, rank_sum
 from skde.typing import FloatArray
-from skde.validation import check_choice, check_real
+from skde.utils.hypothesis_tests import ALPHA, friedman_ranks, rank_sum
+from skde.utils.validation import check_choice, check_real
 
 
 def merge(records: Mapping[str, Record]) -> Record:

@@ -11,7 +11,7 @@ from skde.benchmark.functions import Function, Suite
 from skde.benchmark.platforms import coco, ioh, minion
 from skde.benchmark.user_functions import ENTRY_POINTS, user_suite
 from skde.problems import Problem, get_problem, problem_names
-from skde.validation import check_choice
+from skde.utils.validation import check_choice
 
 
 def skde_function(suite: str, name: str, dim: int) -> Function:

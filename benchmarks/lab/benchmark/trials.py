@@ -23,7 +23,7 @@ from skde.benchmark.trial_logs import TrialLogs
 from skde.engines import choose_engine
 from skde.problems import Problem
 from skde.result import History
-from skde.validation import check_int, check_jobs
+from skde.utils.validation import check_int, check_jobs
 
 # The failure of a run that a fit of skde would call solved: a record cannot rank it among errors.
 UNBOUNDED = "ValueError: the function returned -inf, which has no error"

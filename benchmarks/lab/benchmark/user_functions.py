@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from skde.arrays import real_values
 from skde.benchmark.functions import Function, Suite
 from skde.cli.user_modules import import_name
 from skde.typing import FloatArray
-from skde.validation import check_bounds, check_real
+from skde.utils.arrays import real_values
+from skde.utils.validation import check_bounds, check_real
 
 # Each entry point is a function with an attribute bounds, or a mapping of names to such functions.
 ENTRY_POINTS = "skde.suites"

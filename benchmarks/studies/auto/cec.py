@@ -17,7 +17,7 @@ from skde.benchmark import provenance
 from skde.benchmark.functions import Function
 from skde.benchmark.records import write_figures
 from skde.benchmark.suites import find_suite
-from skde.hypothesis_tests import friedman_holm, friedman_ranks
+from skde.utils.hypothesis_tests import friedman_holm, friedman_ranks
 
 DIM = 10  # of CEC 2017
 # Two cannot run on CEC 2011: the problems raise at points that minionpy's RDEX asks for, and pycma takes no function of

@@ -29,9 +29,9 @@ from skde.benchmark.peer_optimizers import BudgetSpent, EvaluationCounter
 from skde.benchmark.platforms.ioh import logged_function
 from skde.benchmark.records import shorten, write_figures
 from skde.benchmark.trial_scores import SOLVED, solved_area
-from skde.hypothesis_tests import friedman_holm, friedman_ranks
 from skde.result import History
 from skde.typing import FloatArray, IntArray
+from skde.utils.hypothesis_tests import friedman_holm, friedman_ranks
 
 OWN = (AUTO, *ALGORITHMS)
 PEERS = (

@@ -17,7 +17,7 @@ from skde.algorithms.auto import AUTO
 from skde.benchmark import provenance
 from skde.benchmark.records import write_figures
 from skde.benchmark.trial_scores import SOLVED, TARGETS, solved_area
-from skde.hypothesis_tests import friedman_ranks
+from skde.utils.hypothesis_tests import friedman_ranks
 
 ALGORITHMS = (AUTO, "cmaes", "arrde", "rdex", "lshade", "minionpy:BIPOP_aCMAES", "minionpy:RDEX")
 DIMS = (2, 5, 10, 20, 40)

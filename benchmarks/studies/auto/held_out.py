@@ -19,8 +19,8 @@ from skde.benchmark.optimizers import Budget, get_optimizer
 from skde.benchmark.records import shorten, write_figures
 from skde.benchmark.suites import find_suite
 from skde.benchmark.trial_scores import SOLVED
-from skde.hypothesis_tests import friedman_holm, friedman_ranks
 from skde.typing import FloatArray
+from skde.utils.hypothesis_tests import friedman_holm, friedman_ranks
 
 SUITES = ("cec2014", "cec2020", "cec2022")
 DIM, RUNS = 10, 5

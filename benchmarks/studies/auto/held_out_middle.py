@@ -20,7 +20,7 @@ from skde.benchmark.functions import Function
 from skde.benchmark.records import write_figures
 from skde.benchmark.suites import find_suite
 from skde.benchmark.trial_scores import SOLVED
-from skde.hypothesis_tests import friedman_holm, friedman_ranks
+from skde.utils.hypothesis_tests import friedman_holm, friedman_ranks
 
 PER_VARIABLE = 1000
 FIRST_OF_TEN = 3  # the functions of CEC 2019 before this one have 9, 16 and 18 variables

@@ -39,7 +39,7 @@ from sklearn.model_selection import (
 from skde.benchmark import provenance
 from skde.benchmark.records import write_figures
 from skde.estimators import EvolutionSearchCV
-from skde.estimators.parameter_space import ParameterSpace
+from skde.model_selection.parameter_space import ParameterSpace
 
 INNER = 5
 

@@ -19,7 +19,7 @@ from skde.benchmark.generations import constant_size, generation_us, new_batch
 from skde.benchmark.speed import driver
 from skde.engines import choose_device
 from skde.problems import get_problem
-from skde.validation import check_choice
+from skde.utils.validation import check_choice
 
 SETTINGS = [
     *((name, 30, 10**5) for name in ("de", "pso", "jade", "lshade", "sade", "gade", "gode", "lsrtde")),

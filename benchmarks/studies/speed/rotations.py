@@ -23,7 +23,7 @@ from skde.benchmark.papers.janssen2024 import DIM, EVALS, FUNCTIONS, optimizer
 from skde.benchmark.records import write_figures
 from skde.benchmark.speed import driver
 from skde.engines import choose_device
-from skde.validation import check_choice
+from skde.utils.validation import check_choice
 
 POP_SIZE = 250
 

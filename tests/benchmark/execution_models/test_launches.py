@@ -17,10 +17,10 @@ from skde.algorithms import get_algorithm
 from skde.benchmark.execution_models.engines import KERNELS as OWN_KERNELS
 from skde.benchmark.execution_models.launches import MODELS, PREPARED_BYTES, RECORDED
 from skde.engines import CpuEngine
-from skde.engines.algorithm_kernels import algorithm_entry
 from skde.engines.cpu import data_of
-from skde.engines.launch_plan import Plan
-from skde.engines.nvrtc import KERNELS, Launcher
+from skde.engines.gpu.launch_plan import Plan
+from skde.engines.gpu.nvrtc import KERNELS, Launcher
+from skde.engines.state.algorithm_kernels import algorithm_entry
 
 from ...shared_builds import built_once
 

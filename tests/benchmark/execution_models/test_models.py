@@ -13,7 +13,7 @@ from skde.algorithms import ALGORITHMS
 from skde.algorithms.de import strategies
 from skde.benchmark.execution_models import EXECUTION_MODELS, ModelMinimizer
 from skde.engines import CpuEngine
-from skde.serialization import load, save
+from skde.utils.serialization import load, save
 
 FAST = ("naive", "kernels", "fused", "persistent")
 GPU = (*FAST, "fpde")

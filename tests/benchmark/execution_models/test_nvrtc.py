@@ -11,8 +11,8 @@ from skde import Fixed, Integer, Variables
 from skde.benchmark.execution_models.engines import KERNELS, own_options
 from skde.benchmark.execution_models.launches import GENERATION, OPERATORS, WITH_OPERATORS
 from skde.engines import DecodedObjective
-from skde.engines.algorithm_kernels import algorithm_entry
-from skde.engines.nvrtc import Kernels, kernel_options
+from skde.engines.gpu.nvrtc import Kernels, kernel_options
+from skde.engines.state.algorithm_kernels import algorithm_entry
 from skde.problems import get_problem
 
 from ...kernels.test_nvrtc import CONSTANTS, build, kernels, options

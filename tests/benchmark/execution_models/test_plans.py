@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skde.benchmark.execution_models.launches import FpdeLaunches, FusedLaunches, generation_plan, operator_plan
-from skde.engines.launch_plan import Device, Work
+from skde.engines.gpu.launch_plan import Device, Work
 
 H200 = Device(multiprocessors=132, shared_per_block=232_448)
 

@@ -29,8 +29,8 @@ from skde.cli.arguments import (
 )
 from skde.cli.output import run_and_show, to_json
 from skde.engines import choose_device
-from skde.serialization import json_view
-from skde.validation import DTYPES, check_real
+from skde.utils.serialization import json_view
+from skde.utils.validation import DTYPES, check_real
 
 SPEED_EXAMPLES = """examples:
   skde bench speed --device cuda --out speed.json

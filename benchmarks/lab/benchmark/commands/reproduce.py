@@ -17,7 +17,7 @@ from skde.cli import extensions
 from skde.cli.arguments import InputError, add_command, check_record_options, integer, integer_list, names, refuse
 from skde.cli.output import to_json
 from skde.problems.official_data import CHOICES
-from skde.validation import check_choice
+from skde.utils.validation import check_choice
 
 EXAMPLES = """examples:
   skde reproduce qin2012 --quick

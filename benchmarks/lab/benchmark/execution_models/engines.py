@@ -16,10 +16,10 @@ from skde.benchmark.execution_models.launches import (
     GenerationLaunches,
 )
 from skde.engines import Batch, CpuEngine
-from skde.engines.cuda import CudaEngine, workspace_vectors
-from skde.engines.launch_plan import Plan
-from skde.engines.nvrtc import blocks_per_multiprocessor, compile_module, kernel_options, kernels_of
-from skde.engines.spec import Compiled
+from skde.engines.gpu.engine import CudaEngine, workspace_vectors
+from skde.engines.gpu.launch_plan import Plan
+from skde.engines.gpu.nvrtc import blocks_per_multiprocessor, compile_module, kernel_options, kernels_of
+from skde.engines.state.spec import Compiled
 from skde.typing import FloatArray
 
 KERNELS = Path(__file__).with_name("kernels")

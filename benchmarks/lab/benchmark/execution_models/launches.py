@@ -14,11 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from skde.arrays import address
 from skde.constants import CONSTANTS
-from skde.engines.batch import Batch
-from skde.engines.batch_arrays import MEMORY_ADVICE
-from skde.engines.launch_plan import (
+from skde.engines.gpu.launch_plan import (
     BLOCK,
     LANES,
     Device,
@@ -29,11 +26,14 @@ from skde.engines.launch_plan import (
     resident_blocks,
     shared_memory,
 )
-from skde.engines.nvrtc import Launcher
-from skde.interrupts import interrupts
+from skde.engines.gpu.nvrtc import Launcher
+from skde.engines.state.batch import Batch
+from skde.engines.state.batch_arrays import MEMORY_ADVICE
 from skde.islands import Step
-from skde.memory import check_memory
 from skde.typing import Array
+from skde.utils.arrays import address
+from skde.utils.interrupts import interrupts
+from skde.utils.memory import check_memory
 
 # Generations of a recorded graph. The host launches a graph in about the time of one kernel.
 RECORDED = 32

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from skde import Minimizer
 from skde.benchmark.execution_models.engines import LaunchingEngine, NaiveEngine
 from skde.engines import CpuEngine, Engine, check_device, choose_device, find_gpus
-from skde.validation import check_choice
+from skde.utils.validation import check_choice
 from skde.variables import Variables
 
 # Execution model -> the execution of `Minimizer` on its engine.

@@ -9,7 +9,7 @@ from skde.benchmark.papers.qin2012 import Qin2012
 from skde.benchmark.papers.wang2012 import Wang2012
 from skde.benchmark.published_tables import Note, Paper, Table, Tuning
 from skde.benchmark.reproduction import Reproduction
-from skde.validation import check_choice
+from skde.utils.validation import check_choice
 
 __all__ = ["REPRODUCTIONS", "Note", "Paper", "Table", "Tuning", "find_paper", "find_reproduction"]
 

@@ -21,8 +21,8 @@ from skde.benchmark.published_tables import Note, Paper, Table, Tuning
 from skde.benchmark.records import Cell
 from skde.benchmark.reproduction import RESULTS, Reproduction, preset
 from skde.benchmark.verdicts import AGREES, DIFFERS, NONE, like
-from skde.hypothesis_tests import kruskal_wallis
 from skde.problems import get_problem
+from skde.utils.hypothesis_tests import kruskal_wallis
 
 ALGORITHMS_OF_PAPER, DIMS, FUNCTIONS = ("de", "pso", "ss"), (10, 30), tuple(f"f{number}" for number in range(20))
 CURVES = ("f1", "f4", "f6", "f7", "f13", "f14")  # two of each kind in Fig. 2, which does not name its functions in text

@@ -22,8 +22,8 @@ from skde.benchmark.published_tables import Paper, Table
 from skde.benchmark.records import Cell
 from skde.benchmark.reproduction import Reproduction
 from skde.benchmark.verdicts import AGREES, ALPHA, DIFFERS, NONE
-from skde.hypothesis_tests import friedman_ranks, wilcoxon_signed_rank
 from skde.typing import FloatArray
+from skde.utils.hypothesis_tests import friedman_ranks, wilcoxon_signed_rank
 
 FUNCTIONS = tuple(f"F{number}" for number in range(1, 20))
 EVALS, ITERATIONS = 5000, 20_000

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from skde.benchmark.functions import Function, Log, Package, Platform, Suite
-from skde.files import atomic_write
 from skde.typing import FloatArray
+from skde.utils.files import atomic_write
 
 DIMS = (2, 3, 5, 10, 20, 40)
 # Functions and dimensions of the suites with one objective and without noise.

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from skde.benchmark.functions import Function, Log, Package, Platform, Suite
-from skde.files import atomic_write
 from skde.typing import FloatArray
+from skde.utils.files import atomic_write
 
 DIMS = tuple(range(2, 641))
 # The classes of real functions with a box: their numbers, and the dimensions. CEC 2013's niching functions have several

@@ -1,0 +1,1 @@
+"""The engine of a GPU: compilation, launches and recorded generations."""

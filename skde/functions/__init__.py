@@ -1,0 +1,1 @@
+"""Functions of one point, as users write them: their forms, names and workers."""

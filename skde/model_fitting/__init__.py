@@ -1,0 +1,1 @@
+"""Models fitted to data: ModelRegressor, ModelClassifier, and what they are made of."""

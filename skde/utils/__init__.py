@@ -1,0 +1,1 @@
+"""Arrays, files, memory, checks and seeds, which all other packages may use."""
