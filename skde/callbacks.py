@@ -1,4 +1,4 @@
-"""Callbacks and the progress bar."""
+"""Callbacks, and what the progress bar of a fit shows."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from skde.functions.named_point import refused_signature
 from skde.objectives.feasibility import values_of_codes, violations_of_codes
 from skde.stopping import UNLIMITED
 from skde.typing import FloatArray, IntArray
+from skde.utils.progress_bar import ProgressBar
 from skde.utils.validation import check_int, check_path, check_real, shown
 
 Callback = Callable[["Progress"], Any]
@@ -212,40 +213,6 @@ class ParameterTrace:
         return {name: np.stack([record[2][name] for record in self._records]) for name in names}
 
 
-class ProgressBar:
-    """A tqdm bar: evaluations, best value, rate, time left.
-
-    Parameters
-    ----------
-    total : int or None
-        Number of evaluations at the end; None: unlimited.
-    max_time : float or None
-        Time limit in seconds.
-    """
-
-    def __init__(self, total: int | None, max_time: float | None) -> None:
-        from tqdm.auto import tqdm
-
-        self.max_time = max_time
-        self.bar = tqdm(total=total, unit="eval", unit_scale=True, dynamic_ncols=True, mininterval=0.1)
-        self._last = -1.0
-
-    def __call__(self, progress: Progress, last: bool = False) -> None:
-        """Move the bar, at most ten times a second."""
-        if not last and progress.seconds - self._last < 0.1:
-            return
-        self._last = progress.seconds
-        self.bar.n = progress.n_evals
-        far = progress.violation
-        best = f"violation {far:.3g}" if far else f"best {progress.fun:.6g}"
-        self.bar.set_postfix_str(best, refresh=False)
-        self.bar.refresh()
-
-    def close(self) -> None:
-        """Leave the bar as it is."""
-        self.bar.close()
-
-
 @dataclass(repr=False, eq=False)
 class Report:
     """A `StopRequest` that calls the callbacks and moves the progress bar.
@@ -254,6 +221,8 @@ class Report:
     ----------
     runner : Runner
         The present search of the solver.
+    total : int or None
+        Number of evaluations at the end; None: unlimited.
     every : int or None
         Generations between two calls, for callbacks that record; None: any number.
     """
@@ -261,17 +230,23 @@ class Report:
     solver: Any
     runner: Runner
     callbacks: Sequence[Callback]
-    bar: ProgressBar | None
+    total: int | None
 
     def __post_init__(self) -> None:
         self.every = min((trace.every for trace in traces_of(self.callbacks)), default=None)
+        self.bar = ProgressBar(self.describe, self.total, "eval", scaled=True) if self.solver.verbose else None
 
     def __call__(self) -> bool:
         """Return whether a callback asks to stop."""
-        progress = Progress(self.runner, self.solver)
         if self.bar is not None:
-            self.bar(progress)
-        return stops(self.callbacks, progress)
+            self.bar.move()
+        return stops(self.callbacks, Progress(self.runner, self.solver))
+
+    def describe(self) -> tuple[int, str]:
+        """Return the number of evaluations, and the best value or, without a feasible point, its violation."""
+        progress = Progress(self.runner, self.solver)
+        far = progress.violation
+        return progress.n_evals, f"violation {far:.3g}" if far else f"best {progress.fun:.6g}"
 
 
 @contextmanager
@@ -284,17 +259,12 @@ def stop_request(solver: Any, runner: Runner, later_evals: int = 0) -> Iterator[
     callbacks = callback_list(solver.callbacks)
     for trace in traces_of(callbacks):
         check_trace(trace, solver, runner)
-    bar = ProgressBar(total_evals(runner, later_evals), solver.max_time) if solver.verbose else None
-    report = Report(solver, runner, callbacks, bar)
-
+    report = Report(solver, runner, callbacks, total_evals(runner, later_evals))
     try:
-        yield report if callbacks or bar is not None else None
+        yield report if callbacks or report.bar is not None else None
     finally:
-        if bar is not None:
-            try:
-                bar(Progress(report.runner, solver), last=True)
-            finally:
-                bar.close()
+        if report.bar is not None:
+            report.bar.close()
 
 
 def total_evals(runner: Runner, later_evals: int) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, replace
@@ -18,16 +19,18 @@ from skde.functions.forms import check_form
 from skde.tuning.default_spaces import space_of
 from skde.tuning.held_out import HeldOutCosts, held_out_costs
 from skde.tuning.loop import TuningLoop, TuningSetting, describe
-from skde.tuning.progress import ProgressBar
+from skde.tuning.progress import describe_progress
 from skde.tuning.report import write_report
 from skde.tuning.results import TunerResults
-from skde.tuning.rules import PRESETS, TESTS, Rules, n_iterations, planned_races, race_budget
+from skde.tuning.rules import PRESETS, Rules, n_iterations, planned_races, race_budget
 from skde.tuning.space import Space, as_space
+from skde.tuning.statistical_tests import TESTS
 from skde.tuning.study_storage import STUDY, StudyRecord, open_storage, refuse_missing
 from skde.tuning.targets.base import Limits, Target
 from skde.tuning.targets.conversion import as_target
 from skde.tuning.time_notice import TimeNotice
 from skde.tuning.work_queue import QueuedTarget, WorkQueue, check_shared, pause, work, worker_timeout
+from skde.utils.progress_bar import ProgressBar
 from skde.utils.random_state import run_seeds
 from skde.utils.validation import (
     check_bool,
@@ -313,14 +316,16 @@ class RacingTuner(TunerResults, BaseEstimator):
         """Run the loop; after Ctrl-C, which the caller receives, the results so far are there."""
         loop = self._loop
         self._held_out: dict[int, HeldOutCosts] = {}
-        bar = ProgressBar(loop) if self.verbose else None
+        bar = None
+        if self.verbose:
+            bar = ProgressBar(partial(describe_progress, loop), loop.setting.max_experiments, "run")
         longest = self._target.longest(loop.setting.instances, loop.setting.max_experiments)
-        notice = TimeNotice(loop, longest, None if bar is None else bar.write)
+        notice = TimeNotice(loop, longest, None if bar is None else partial(bar.write, file=sys.stderr))
 
         def on_result(loop: TuningLoop) -> None:
             notice(loop)
             if bar is not None:
-                bar(loop)
+                bar.move()
 
         loop.on_result = on_result
         if self.callback is not None:

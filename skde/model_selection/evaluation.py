@@ -121,7 +121,7 @@ class Evaluation:
         self.search: Any = None
         self.callbacks: Sequence[Callable[[SearchProgress], Any]] = []
         self.checkpoint: str | os.PathLike[str] | None = None
-        self.on_fit: Callable[[Evaluation], None] | None = None  # called after every fit
+        self.on_fit: Callable[[], None] | None = None  # called after every fit
         self.on_remark: Callable[[str], None] | None = None
         self.remarks: list[str] = []
         self.candidates: dict[str, Candidate] = {}
@@ -180,7 +180,7 @@ class Evaluation:
         """Say what the search does, for `message_` and for verbose."""
         self.remarks.append(text)
         if self.on_remark is not None:
-            self.on_remark(text)
+            self.on_remark(f"skde: {text}")
 
     def cost(self, candidate: Candidate, split: int) -> float:
         """Return the cost of a fit that is done."""
@@ -192,6 +192,11 @@ class Evaluation:
         pairs = [(candidate, split) for candidate in candidates for split in range(self.n_splits)]
         costs = np.reshape(self.costs(pairs), (len(candidates), self.n_splits))
         return [float(cost) for cost in costs.mean(axis=1)]
+
+    def describe(self) -> tuple[int, str]:
+        """Return the number of fits, and the best score, once a configuration has all its fits."""
+        best = self.history[-1][2] if self.history else math.nan
+        return self.record.n_fits, "" if math.isnan(best) else f"best score {best:.6g}"
 
     # -- fits ----------------------------------------------------------------------------------------------------------
 
@@ -217,7 +222,7 @@ class Evaluation:
                         f"refit={self.metric!r} is none of {', '.join(map(repr, scores.test))}"
                     )
                 if self.on_fit is not None:
-                    self.on_fit(self)
+                    self.on_fit()
                 limit = self.limits.max_time
                 if limit is not None and time.monotonic() - self._begin >= limit:
                     self._note()

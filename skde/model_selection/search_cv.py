@@ -23,12 +23,12 @@ from skde.model_selection.cv_results import cv_results
 from skde.model_selection.evaluation import Evaluation, Limits, SearchEnd, SearchProgress
 from skde.model_selection.fold_fits import SCORE, FoldTask
 from skde.model_selection.parameter_space import Condition, ParameterSpace
-from skde.model_selection.progress import ProgressBar
 from skde.model_selection.search_record import SearchRecord
 from skde.model_selection.search_setting import described, digests
 from skde.model_selection.searches import RACING, find_search, random_search
 from skde.notebook import bundle_with, curve_svg, html_with
 from skde.stopping import MESSAGES, Status
+from skde.utils.progress_bar import ProgressBar
 from skde.utils.random_state import run_seeds
 from skde.utils.validation import check_int, check_jobs, check_path, check_real, check_verbose, named_parameters, shown
 
@@ -282,8 +282,9 @@ class EvolutionSearchCV(RandomizedSearchCV):
 
     def _search_to_the_end(self, evaluation: Evaluation, search: Callable[[Evaluation], None]) -> None:
         """Search, and store the results, also those before an exception."""
-        bar = ProgressBar(evaluation.n_fits) if check_verbose(self.verbose) else None
-        evaluation.on_fit, evaluation.on_remark = bar, None if bar is None else bar.say
+        bar = ProgressBar(evaluation.describe, evaluation.n_fits, "fit") if check_verbose(self.verbose) else None
+        if bar is not None:
+            evaluation.on_fit, evaluation.on_remark = bar.move, bar.write
         message = ""
         try:
             every = evaluation.space.all_candidates(self.n_iter)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from skde.benchmark import gpu_descriptions, provenance
 from skde.benchmark.records import Cell, Record, check_settings, read_record, write_record
 from skde.engines import choose_engine
+from skde.utils.progress_bar import ProgressBar
 
 
 def nothing() -> None:
@@ -133,20 +134,28 @@ class Recording:
         record : dict
             The same object.
         """
-        from tqdm.auto import tqdm
-
         cells: list[Cell] = record[entry]
-        with tqdm(total=len(jobs), unit="cell", dynamic_ncols=True, disable=not self.verbose) as bar:
-            places = {tuple(cell[name] for name in jobs[0].key): n for n, cell in enumerate(cells)} if jobs else {}
+        places = {tuple(cell[name] for name in jobs[0].key): n for n, cell in enumerate(cells)} if jobs else {}
+        done = 0
+
+        def describe() -> tuple[int, str]:
+            return done, jobs[done].text if done < len(jobs) else ""
+
+        bar = ProgressBar(describe, len(jobs), "cell") if self.verbose else None
+        try:
             for job in jobs:
-                bar.set_postfix_str(job.text)
+                if bar is not None:
+                    bar.move(now=True)
                 place = places.get(tuple(job.key.values()), len(cells))
                 # A cell with failures is repeated, and stays until its new one is complete.
                 if place == len(cells) or cells[place].get("failures"):
                     cells[place : place + 1] = [{**job.key, **job.measure()}]
                     self.save(record)
                 job.saved()
-                bar.update()
+                done += 1
+        finally:
+            if bar is not None:
+                bar.close()
         return record
 
 
