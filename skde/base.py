@@ -24,7 +24,7 @@ from skde.result import History, RunResult, best_run, optimize_result
 from skde.typing import Array, FloatArray
 from skde.utils import serialization
 from skde.utils.serialization import check_keys, entry, json_view
-from skde.utils.validation import nearest, shown
+from skde.utils.validation import nearest, quote
 from skde.variables import Variables
 
 HOLDERS = (BaseEstimator, Bounds)  # the types of parameters that hold parameters
@@ -254,7 +254,7 @@ class BaseSolver(BaseEstimator):
             value = parameters.get(own, getattr(self, own))
             if nested and not isinstance(value, BaseEstimator):
                 example = f", such as {own}=JDE()" if own.startswith("algorithm") else ""
-                raise ValueError(f"{name} needs a parameter object{example}; got {shown(value)}")
+                raise ValueError(f"{name} needs a parameter object{example}; got {quote(value)}")
         super().set_params(**parameters)
         return self
 

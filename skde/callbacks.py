@@ -20,7 +20,7 @@ from skde.objectives.feasibility import values_of_codes, violations_of_codes
 from skde.stopping import UNLIMITED
 from skde.typing import FloatArray, IntArray
 from skde.utils.progress_bar import ProgressBar
-from skde.utils.validation import check_int, check_path, check_real, shown
+from skde.utils.validation import check_int, check_path, check_real, quote
 
 Callback = Callable[["Progress"], Any]
 
@@ -289,7 +289,7 @@ def callback_list(callbacks: Any) -> Sequence[Callable[[Any], Any]]:
         if signature := refused_signature(callback, 1):
             raise TypeError(
                 "a callback must take one argument, a view of the fit that runs, such as Progress; got "
-                f"{shown(callback)}, with {signature}"
+                f"{quote(callback)}, with {signature}"
             )
     return given
 
@@ -332,4 +332,4 @@ def is_true(answer: Any) -> bool:
     try:
         return bool(answer)
     except ValueError as error:  # of an array with several elements
-        raise ValueError(f"a callback must return a value that is true or false, got {shown(answer)}") from error
+        raise ValueError(f"a callback must return a value that is true or false, got {quote(answer)}") from error

@@ -82,7 +82,7 @@ def targets(lowest: float, highest: float = HIGHEST_TARGET) -> FloatArray:
     return np.geomspace(highest, lowest, TARGETS)
 
 
-def reached_at(n_evals: FloatArray, errors: FloatArray, goals: FloatArray) -> FloatArray:
+def evals_to_goals(n_evals: FloatArray, errors: FloatArray, goals: FloatArray) -> FloatArray:
     """Return the evaluations at which each run reaches each target, infinite where it does not.
 
     Parameters

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from skde.constants import ENUMERATIONS, choices
-from skde.utils.validation import check_choice, check_int, check_real, scalar
+from skde.utils.validation import check_choice, check_int, check_real, unwrap_scalar
 
 TOPOLOGIES, MIGRANTS, REPLACED = choices("Route"), choices("Migrants"), choices("Replaced")
 NEVER = 2**62  # generations, more than any run makes
@@ -138,7 +138,7 @@ class Migration(BaseEstimator):
         )
 
     def _migrants(self, pop_size: int) -> tuple[int, float]:
-        given: Any = scalar(self.n_migrants)
+        given: Any = unwrap_scalar(self.n_migrants)
         if isinstance(given, float | np.floating):
             return 0, check_real("Migration.n_migrants", given, 0, 1, low_open=True, high_open=True)
         count = check_int("Migration.n_migrants", given, 1)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from skde.typing import FloatArray
-from skde.utils.validation import check_path, shown
+from skde.utils.validation import check_path, quote
 from skde.variables import Real, Variables
 
 # The columns besides the variables.
@@ -185,7 +185,7 @@ class Recorder:
             found = columns_of(first, self.path)
             if found != wanted:
                 raise ValueError(
-                    f"the file of the recorder, {os.fspath(self.path)!r}, has the columns {shown(found)}, and this fit "
+                    f"the file of the recorder, {os.fspath(self.path)!r}, has the columns {quote(found)}, and this fit "
                     f"has {wanted}: take another file"
                 )
         self._checked = True

@@ -23,17 +23,17 @@ from skde.cli.arguments import (
     add_quiet,
     bounds,
     check_writable,
-    given_parameters,
     integer,
     names,
-    number,
-    refuse,
-    setting,
+    read_number,
+    read_parameters,
+    read_setting,
+    read_variable,
+    refuse_options,
     shows_progress,
-    variable,
 )
 from skde.cli.minimize import VARIABLE_HELP, check_box, find_objective, find_variables
-from skde.cli.output import run_and_show, to_json
+from skde.cli.output import format_json, run_and_show
 from skde.problems import ConstrainedProblem, Problem
 from skde.tuning import comparison, reproduction
 from skde.tuning.report import check_drawing, elite_lines
@@ -99,7 +99,7 @@ def add_tune(commands: Any) -> None:
     add("algorithm", metavar="NAME", help="see skde algorithms")
     add("objectives", nargs="*", metavar="FUNCTION", help="problems' names (see skde problems), or MODULE:FUNCTION")
     add("--bounds", type=bounds, metavar="LOW HIGH", help='the box; or one pair a variable: "LOW,HIGH; LOW,HIGH; ..."')
-    add("--var", type=variable, action="append", metavar="NAME:KIND:...", help=VARIABLE_HELP)
+    add("--var", type=read_variable, action="append", metavar="NAME:KIND:...", help=VARIABLE_HELP)
     add(
         "--scalar",
         action="store_true",
@@ -108,9 +108,9 @@ def add_tune(commands: Any) -> None:
     add("--suite", metavar="NAME", help="nashed2012, qin2012, wang2012, or cec2017 (needs minionpy), without FUNCTION")
     add("--functions", type=names, metavar="NAME,...", help="of the suite (default: all)")
     add("--dim", type=integer, help="variables (suites and problems' names: 30)")
-    add("--set", type=setting, action="append", default=[], metavar="NAME=VALUE", help="a parameter to start from")
+    add("--set", type=read_setting, action="append", default=[], metavar="NAME=VALUE", help="a parameter to start from")
     add("--max-experiments", type=integer, default=30_000, help="runs on one function (default: 30000)")
-    add("--time-limit", type=number, default=1.0, metavar="SECONDS", help="of one experiment (default: 1)")
+    add("--time-limit", type=read_number, default=1.0, metavar="SECONDS", help="of one experiment (default: 1)")
     add("--evals-limit", type=integer, help="of one experiment, instead of seconds: repeatable")
     add("--test", default="friedman", help="friedman, t, t-holm or t-bonferroni (default: friedman)")
     add("--preset", default="elitist", help="elitist, irace-2011 or small-budget (default: elitist)")
@@ -154,7 +154,7 @@ def tune(options: Any) -> int:
 
     def show() -> None:
         result = summary(tuner)
-        print(to_json(result) if options.json else text(result))
+        print(format_json(result) if options.json else text(result))
         if options.report is not None:
             tuner.report(options.report, held_out=HELD_OUT if tuner.finished_ else 0)
 
@@ -182,7 +182,7 @@ def worker(options: Any) -> int:
     tuner, algorithm = make_tuner(Namespace(**{**vars(options), **read_worker_options(worker_options)}))
     done = tuner.work(algorithm)  # which says where the tuning goes on without workers
     end = "; the tuning is over" if queue.finished else ""
-    print(to_json({"n_experiments": done}) if options.json else f"{done} experiments done{end}")
+    print(format_json({"n_experiments": done}) if options.json else f"{done} experiments done{end}")
     return 0
 
 
@@ -239,7 +239,7 @@ def make_tuner(options: Any, **more: Any) -> tuple[Any, Algorithm]:
         None,
         find_instances(options),
         vectorized=False if options.scalar else "auto",
-        **given_parameters(options, PARAMETERS, OPTIONS),
+        **read_parameters(options, PARAMETERS, OPTIONS),
         **more,
     )
     return tuner, get_algorithm(options.algorithm, **dict(options.set))
@@ -248,11 +248,11 @@ def make_tuner(options: Any, **more: Any) -> tuple[Any, Algorithm]:
 def find_instances(options: Any) -> list[Any]:
     """Return the user's functions, or those of a suite, as instances."""
     if options.objectives:
-        refuse(options, ("suite", "functions"), "cannot go together with FUNCTION")
+        refuse_options(options, ("suite", "functions"), "cannot go together with FUNCTION")
         return [own_instance(options, name) for name in options.objectives]
     if options.suite is None:
         raise InputError("FUNCTION or --suite is needed: skde tune de mymodule:loss --bounds -5 5 --dim 10")
-    refuse(options, ("bounds", "var"), "is for FUNCTION; the functions of a suite have bounds")
+    refuse_options(options, ("bounds", "var"), "is for FUNCTION; the functions of a suite have bounds")
     return instances(options.suite, options.functions, 30 if options.dim is None else options.dim)
 
 
@@ -262,7 +262,7 @@ def own_instance(options: Any, name: str) -> Any:
     dim = len(box) if options.var and options.dim is None else options.dim
     objective = find_objective(name, dim)
     if isinstance(objective, Problem | ConstrainedProblem):
-        refuse(options, ("bounds", "var"), f"is for MODULE:FUNCTION; {name!r} has bounds")
+        refuse_options(options, ("bounds", "var"), f"is for MODULE:FUNCTION; {name!r} has bounds")
         return objective
     check_box(Namespace(**{**vars(options), "objective": name}), box)
     return objective, box if options.var else check_bounds(box, options.dim)
@@ -326,7 +326,7 @@ def reproduce_tuning(options: Any, paper: Any) -> int:
 
     def show(record: Any) -> None:
         if options.json:
-            print(to_json({**record, "summary": comparison.summary(record)}))
+            print(format_json({**record, "summary": comparison.summary(record)}))
         else:
             print(comparison.table(paper, record))
 

@@ -72,12 +72,12 @@ class Suggestions:
 
     def suggest_categorical(self, name: str, choices: Sequence[Any]) -> Any:
         """Return one of the choices."""
-        return self.suggest(name, CategoricalDistribution(checked_choices(name, choices)))
+        return self.suggest(name, CategoricalDistribution(read_choices(name, choices)))
 
     def suggest(self, name: str, distribution: BaseDistribution) -> Any:
         """Return a value of the distribution; the same one when asked again."""
         if name not in self.configuration.params:
-            distribution = checked_distribution(name, distribution)
+            distribution = read_distribution(name, distribution)
             self.configuration.params[name] = self._choose(name, distribution)
             self.configuration.distributions[name] = distribution
         return self.configuration.params[name]
@@ -149,9 +149,9 @@ class Space:
         if conditions is not None and not isinstance(conditions, Mapping):
             raise TypeError(f"conditions must be a mapping of names to functions, got {conditions!r}")
         self.conditions = dict(conditions or {})
-        self.forbidden = listed("forbidden", forbidden, "function", callable)
-        self.ordinal = frozenset(listed("ordinal", ordinal, "name", lambda one: isinstance(one, str)))
-        given = listed("initial", initial, "mapping", lambda one: isinstance(one, Mapping))
+        self.forbidden = read_list("forbidden", forbidden, "function", callable)
+        self.ordinal = frozenset(read_list("ordinal", ordinal, "name", lambda one: isinstance(one, str)))
+        given = read_list("initial", initial, "mapping", lambda one: isinstance(one, Mapping))
         self._check_names()
         self.distributions: dict[str, BaseDistribution] = {}
         self._discover()
@@ -336,7 +336,7 @@ def pair_hint(given: Any) -> str:
     )
 
 
-def listed(option: str, given: Any, element: str, is_element: Callable[[Any], bool]) -> list[Any]:
+def read_list(option: str, given: Any, element: str, is_element: Callable[[Any], bool]) -> list[Any]:
     """Return the elements of an option, after checking them."""
     wanted = f"{option} must be a list of {element}s"
     if is_element(given):
@@ -357,18 +357,18 @@ def python_value(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def checked_distribution(name: str, distribution: BaseDistribution) -> BaseDistribution:
+def read_distribution(name: str, distribution: BaseDistribution) -> BaseDistribution:
     """Return a distribution that can be stored."""
     if not isinstance(distribution, BaseDistribution):
         raise TypeError(f"{name!r} must be of an Optuna distribution, got {distribution!r}")
     if isinstance(distribution, CategoricalDistribution):
-        choices = checked_choices(name, distribution.choices)
+        choices = read_choices(name, distribution.choices)
         if any(type(given) is not type(choice) for given, choice in zip(distribution.choices, choices, strict=True)):
             return CategoricalDistribution(choices)
     return distribution
 
 
-def checked_choices(name: str, choices: Sequence[Any]) -> list[Any]:
+def read_choices(name: str, choices: Sequence[Any]) -> list[Any]:
     """Return choices with Python's scalars for NumPy's, after checking that they can be stored."""
     python_choices = [python_value(choice) for choice in choices]
     for choice in python_choices:

@@ -39,9 +39,9 @@ from skde.utils.validation import (
     check_jobs,
     check_real,
     check_verbose,
-    named_parameters,
     nearest,
-    shown,
+    quote,
+    suggest_names,
 )
 
 
@@ -155,7 +155,7 @@ class RacingTuner(TunerResults, BaseEstimator):
     True
     """
 
-    @named_parameters
+    @suggest_names
     def __init__(
         self,
         space: Any,
@@ -376,7 +376,7 @@ class RacingTuner(TunerResults, BaseEstimator):
         if isinstance(target, Algorithm) or (isinstance(target, str) and target in ALGORITHMS):
             return space_of(target)
         hint = nearest(target, ALGORITHMS)
-        raise ValueError(f"space must be given: only algorithms of skde have a default, got {shown(target)}{hint}")
+        raise ValueError(f"space must be given: only algorithms of skde have a default, got {quote(target)}{hint}")
 
     def _setting(self, target: Any, seed: int | None = None) -> TuningSetting:
         """Check the inputs of decisions, and return them."""

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from skde.algorithms.saved_state import SavedRuns
 from skde.constants import CONSTANTS, choices
-from skde.utils.validation import check_choice, check_int, check_real, scalar, shown
+from skde.utils.validation import check_choice, check_int, check_real, quote, unwrap_scalar
 
 REPAIRS = choices("Repair")
 MOST_INDIVIDUALS = 2 ** CONSTANTS["INDIVIDUAL_BITS"] - 1  # the address of a random draw has INDIVIDUAL_BITS for it
@@ -184,14 +184,14 @@ class Algorithm(BaseEstimator, ABC):
     def _range(self, parameter: str, value: Any, low: float, high: float) -> tuple[float, float]:
         """Return a parameter's range (low, high) from a number or from a pair of numbers."""
         name = self._name(parameter)
-        value = scalar(value)
+        value = unwrap_scalar(value)
         if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes):
             if len(value) != 2:
-                raise ValueError(f"{name} must be a number or a pair (low, high), got {shown(value)}")
+                raise ValueError(f"{name} must be a number or a pair (low, high), got {quote(value)}")
             first = check_real(f"{name}[0]", value[0], low, high)
             second = check_real(f"{name}[1]", value[1], low, high)
             if first > second:
-                raise ValueError(f"{name} must have low <= high, got {shown(value)}")
+                raise ValueError(f"{name} must have low <= high, got {quote(value)}")
             return first, second
         number = check_real(name, value, low, high)
         return number, number

@@ -10,7 +10,7 @@ import skde._cpu as _cpu
 from skde.algorithms.base import REPAIRS, FitSetting, StateSizes
 from skde.algorithms.opposition import OppositionAlgorithm
 from skde.constants import choices
-from skde.utils.validation import check_real, nearest, shown
+from skde.utils.validation import check_real, nearest, quote
 
 # Names and numbers of the kernel's mutations: RAND_TO_BEST_1 is rand-to-best/1.
 MUTATIONS = {"/".join(name.rsplit("_", 1)).replace("_", "-"): number for name, number in choices("Mutation").items()}
@@ -40,7 +40,7 @@ class DifferentialEvolution(OppositionAlgorithm):
         if not isinstance(self.strategy, str) or self.strategy not in strategies():
             raise ValueError(
                 f"{self._name('strategy')} must be MUTATION/CROSSOVER with a mutation of {', '.join(MUTATIONS)} and "
-                f"crossover bin or exp, or {NEEDS_NO_CROSSOVER} alone; got {shown(self.strategy)}"
+                f"crossover bin or exp, or {NEEDS_NO_CROSSOVER} alone; got {quote(self.strategy)}"
                 f"{nearest(self.strategy, strategies())}"
             )
         mutation, crossover = self._split()

@@ -56,8 +56,8 @@ def add_command(
 
 def add_fit_options(add: Callable[..., Any], dtypes: str, n_jobs: str) -> None:
     """Add the options that every command with a fit has; the texts are the help of --dtype and --n-jobs."""
-    add("--max-time", type=number, metavar="SECONDS", help="time limit in seconds")
-    add("--target", type=number, help="a run ends at this value")
+    add("--max-time", type=read_number, metavar="SECONDS", help="time limit in seconds")
+    add("--target", type=read_number, help="a run ends at this value")
     add("--runs", type=integer, default=1, help="independent runs (default: 1)")
     add("--seed", type=integer, default=0, help="the same seed gives the same result (default: 0)")
     add_device(add)
@@ -69,7 +69,7 @@ def add_fit_options(add: Callable[..., Any], dtypes: str, n_jobs: str) -> None:
 def add_evaluation_options(add: Callable[..., Any], what: str) -> None:
     """Add the options on single evaluations, of a point or a pair."""
     late = f"with --n-jobs: seconds for one evaluation of a function of one {what}, or its value is NaN"
-    add("--max-eval-time", type=number, metavar="SECONDS", help=late)
+    add("--max-eval-time", type=read_number, metavar="SECONDS", help=late)
     record = f"append all {what}s with their values: lines of JSON, or of CSV (FILE.csv)"
     add("--record", metavar="FILE", help=record)
 
@@ -84,7 +84,7 @@ def add_quiet(add: Callable[..., Any]) -> None:
     add("--quiet", action="store_true", help="no progress bar")
 
 
-def given_parameters(options: Any, names: Sequence[str], spelling: Mapping[str, str]) -> dict[str, Any]:
+def read_parameters(options: Any, names: Sequence[str], spelling: Mapping[str, str]) -> dict[str, Any]:
     """Return the parameters that are given as options.
 
     Parameters
@@ -105,7 +105,7 @@ def shows_progress(options: Any) -> bool:
     return sys.stderr.isatty() and not options.json and not getattr(options, "quiet", False)
 
 
-def refuse(options: Any, names: Sequence[str], why: str) -> None:
+def refuse_options(options: Any, names: Sequence[str], why: str) -> None:
     """Refuse options that have no effect here."""
     for name in names:
         if getattr(options, name) is not None:
@@ -143,7 +143,7 @@ def integer(text: str) -> int:
     return int(value)
 
 
-def number(text: str) -> float:
+def read_number(text: str) -> float:
     """Read a number."""
     try:
         return float(text)
@@ -168,7 +168,7 @@ VARIABLE_FORMS = (
 )
 
 
-def variable(text: str) -> tuple[str, Variable]:
+def read_variable(text: str) -> tuple[str, Variable]:
     """Read NAME:KIND:..., a typed variable."""
     name, _, rest = text.partition(":")
     kind, _, given = rest.partition(":")
@@ -207,7 +207,7 @@ VARIABLES: dict[str, Callable[[str], Variable]] = {
 }
 
 
-def setting(text: str) -> tuple[str, Any]:
+def read_setting(text: str) -> tuple[str, Any]:
     """Read NAME=VALUE: a whole number, a number, a pair of numbers LOW,HIGH, True or False, or else text."""
     name, equals, value = (part.strip() for part in text.partition("="))
     if not (name and equals and value):
@@ -244,7 +244,7 @@ def algorithms(text: str) -> list[tuple[str, dict[str, Any]]]:
             raise argparse.ArgumentTypeError(f"parameters of {name!r} are NAME=VALUE, such as F=0.5, got {rest!r}")
         if not colon or "=" not in rest:
             name, rest = part.strip(), ""
-        parameters = [setting(parameter) for parameter in re.split(r",(?=\s*\w+\s*=)", rest)] if rest else []
+        parameters = [read_setting(parameter) for parameter in re.split(r",(?=\s*\w+\s*=)", rest)] if rest else []
         repeated = [key for number, (key, _) in enumerate(parameters) if key in dict(parameters[:number])]
         if repeated:
             raise argparse.ArgumentTypeError(f"{repeated[0]} of {name!r} is given twice in {text!r}")

@@ -7,7 +7,7 @@ from typing import Any
 from skde.algorithms import ALGORITHMS
 from skde.cli.arguments import add_command
 from skde.cli.environment import gpu_descriptions, machine, versions
-from skde.cli.output import to_json
+from skde.cli.output import format_json
 from skde.engines import choose_engine
 from skde.problems import ALIASES, SUITES, problem_names
 
@@ -41,7 +41,7 @@ def show_info(options: Any) -> int:
         "auto": {"device": engine.name, "reason": reason},
     }
     if options.json:
-        print(to_json(info))
+        print(format_json(info))
         return 0
     computer = info["machine"]
     rows = [
@@ -70,7 +70,7 @@ def show_problems(options: Any) -> int:
         if name not in ALIASES
     ]
     if options.json:
-        print(to_json(entries))
+        print(format_json(entries))
     else:
         for entry in entries:
             print(f"{entry['name']:<22}{entry['alias'] or KIND_TEXTS[entry['kind']]}".rstrip())
@@ -89,7 +89,7 @@ def show_algorithms(options: Any) -> int:
         for name, kind in ALGORITHMS.items()
     ]
     if options.json:
-        print(to_json(entries))
+        print(format_json(entries))
         return 0
     for entry in entries:
         print(f"{entry['name']:<8}{entry['summary']}")

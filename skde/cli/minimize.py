@@ -23,14 +23,14 @@ from skde.cli.arguments import (
     bounds,
     check_writable,
     find_device,
-    given_parameters,
     integer,
-    number,
-    setting,
+    read_number,
+    read_parameters,
+    read_setting,
+    read_variable,
     shows_progress,
-    variable,
 )
-from skde.cli.output import aligned, ending, has_value, outcome, run_and_show, to_json, vector
+from skde.cli.output import align_lines, ending, format_json, has_value, outcome, run_and_show, vector
 from skde.cli.user_modules import error_line, import_name
 from skde.fit.local_search import NAMES
 from skde.minimizer import Minimizer
@@ -76,18 +76,25 @@ def add_minimize(commands: Any) -> None:
     add("objective", metavar="NAME|MODULE:FUNCTION", help="a problem's name (see skde problems), or your function")
     add("--dim", type=integer, help="variables (names: as many as --var, or 30)")
     add("--bounds", type=bounds, metavar="LOW HIGH", help='the box; or one pair a variable: "LOW,HIGH; LOW,HIGH; ..."')
-    add("--var", type=variable, action="append", metavar="NAME:KIND:...", help=VARIABLE_HELP)
+    add("--var", type=read_variable, action="append", metavar="NAME:KIND:...", help=VARIABLE_HELP)
     add(
         "--algorithm",
         default=AUTO,
         metavar="NAME",
         help="see skde algorithms (default: auto, chosen by dimension and budget)",
     )
-    add("--set", type=setting, action="append", default=[], metavar="NAME=VALUE", help="a parameter of the algorithm")
+    add(
+        "--set",
+        type=read_setting,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a parameter of the algorithm",
+    )
     add("--max-iter", type=integer, help="generations after the initial population")
     add("--max-evals", type=integer, help="evaluations of one run (default, without other limits: 10000 a variable)")
-    add("--tol", type=number, help="a run ends when its population's values are this close, relatively")
-    add("--atol", type=number, help="absolute tolerance of this rule, for minima near 0 (default: 0)")
+    add("--tol", type=read_number, help="a run ends when its population's values are this close, relatively")
+    add("--atol", type=read_number, help="absolute tolerance of this rule, for minima near 0 (default: 0)")
     add_fit_options(add, "float64 or float32", "threads; for a function of one point also processes")
     add("--execution", default="auto", metavar="MODEL", help=EXECUTION_HELP)
     add(
@@ -121,12 +128,12 @@ def minimize(options: Any) -> int:
         vectorized=False if options.scalar else "auto",
         polish=False if options.polish == NO_POLISH else options.polish,
         verbose=int(shows_progress(options)),
-        **given_parameters(options, PARAMETERS, OPTIONS),
+        **read_parameters(options, PARAMETERS, OPTIONS),
     )
 
     def show() -> None:
-        result = report(options.objective, objective, device, reason, minimizer)
-        print(to_json(result) if options.json else readable(result))
+        result = report_fit(options.objective, objective, device, reason, minimizer)
+        print(format_json(result) if options.json else format_fit(result))
         if options.plot is not None:
             from matplotlib.figure import Figure  # without pyplot, which may open a window
 
@@ -259,7 +266,7 @@ def find_algorithm(name: str, parameters: dict[str, Any]) -> str | Algorithm:
     return name
 
 
-def report(name: str, objective: Any, device: str, reason: str, minimizer: Minimizer) -> dict[str, Any]:
+def report_fit(name: str, objective: Any, device: str, reason: str, minimizer: Minimizer) -> dict[str, Any]:
     """Return the report of a fit as data."""
     runs = minimizer.runs_
     algorithm = minimizer.algorithm_
@@ -271,7 +278,7 @@ def report(name: str, objective: Any, device: str, reason: str, minimizer: Minim
         "objective": name,
         "problem": objective.name if isinstance(objective, Problem | ConstrainedProblem) else None,
         "dim": len(best.x),
-        "algorithm": described(algorithm),
+        "algorithm": describe_algorithm(algorithm),
         "automatic": minimizer.algorithm == AUTO,
         "polish_evals": minimizer.polish_evals_,
         "device": device,
@@ -288,7 +295,7 @@ def report(name: str, objective: Any, device: str, reason: str, minimizer: Minim
     }
 
 
-def described(algorithm: Algorithm | AlgorithmSequence) -> dict[str, Any]:
+def describe_algorithm(algorithm: Algorithm | AlgorithmSequence) -> dict[str, Any]:
     """Return name and parameters of an algorithm, or the names and the searches of a sequence."""
     if isinstance(algorithm, Algorithm):
         return describe(algorithm)
@@ -296,7 +303,7 @@ def described(algorithm: Algorithm | AlgorithmSequence) -> dict[str, Any]:
     return {"name": algorithm.name, "searches": searches}
 
 
-def readable(result: dict[str, Any]) -> str:
+def format_fit(result: dict[str, Any]) -> str:
     """Return the report of a fit as text."""
     other_name = f" ({result['problem']})" if result["problem"] not in (None, result["objective"]) else ""
     ran = ", then ".join(
@@ -318,4 +325,4 @@ def readable(result: dict[str, Any]) -> str:
     lines.append(("x", vector(result["x"])))
     if result["params"] is not None:
         lines.append(("variables", ", ".join(f"{name}={value}" for name, value in result["params"].items())))
-    return aligned(lines)
+    return align_lines(lines)

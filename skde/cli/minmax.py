@@ -17,13 +17,13 @@ from skde.cli.arguments import (
     algorithms,
     check_writable,
     find_device,
-    given_parameters,
     integer,
-    number,
-    refuse,
+    read_number,
+    read_parameters,
+    refuse_options,
     shows_progress,
 )
-from skde.cli.output import aligned, ending, has_value, outcome, run_and_show, to_json, vector
+from skde.cli.output import align_lines, ending, format_json, has_value, outcome, run_and_show, vector
 from skde.minmax import MinMaxSolver
 from skde.minmax.spec import POP_SIZE, get_side
 from skde.problems import ConstrainedProblem, MinMaxProblem, get_problem, optimal_value
@@ -68,15 +68,15 @@ def add_minmax(commands: Any) -> None:
     add("--gens-x", type=integer, help="generations of x in a cycle (default: 20)")
     add("--gens-y", type=integer, help="generations of y in a cycle (default: 20)")
     add("--archive", type=integer, help="strongest opponents of x to keep (default: 10)")
-    add("--renewal", type=number, help="share of y to replace by new points in every cycle (default: 0.2)")
+    add("--renewal", type=read_number, help="share of y to replace by new points in every cycle (default: 0.2)")
     add("--multipliers", help="of a constrained problem: update or evolve (default: update)")
-    add("--penalty", type=number, help="the factor r of the Lagrangian (default: adapted)")
+    add("--penalty", type=read_number, help="the factor r of the Lagrangian (default: adapted)")
     add("--preset", help="fabris2012: the solver as published; other options change it")
     add("--strategy", help="of the preset: rand/1/bin or best/1/bin (default: rand/1/bin)")
     add("--pop-size", type=integer, help="of the preset: individuals of both sides (default: 50)")
     add("--max-evals", type=integer, help="pairs, or points of a constrained problem, that one run evaluates")
-    add("--tol", type=number, help="a run ends when the best values of both sides are this close, relatively")
-    add("--atol", type=number, help="absolute tolerance of this rule, for values near 0 (default: 0)")
+    add("--tol", type=read_number, help="a run ends when the best values of both sides are this close, relatively")
+    add("--atol", type=read_number, help="absolute tolerance of this rule, for values near 0 (default: 0)")
     add("--stagnation", type=integer, metavar="CYCLES", help="a run ends after CYCLES cycles without a better value")
     add_fit_options(add, "float64, or float32 without constraints", "threads")
     add_evaluation_options(add, "pair")
@@ -101,8 +101,8 @@ def minmax(options: Any) -> int:
     solver.set_params(device=device, verbose=int(shows_progress(options)))
 
     def show() -> None:
-        result = report(problem, solver, device, reason)
-        print(to_json(result) if options.json else readable(result))
+        result = report_game(problem, solver, device, reason)
+        print(format_json(result) if options.json else format_game(result))
         if options.save is not None:
             solver.save(options.save)
 
@@ -121,18 +121,18 @@ def find_problem(name: str, dim: int | None) -> MinMaxProblem | ConstrainedProbl
 def make_solver(options: Any) -> MinMaxSolver:
     """Return the solver, or its preset, with the parameters of the options."""
     if options.preset is None:
-        refuse(options, OF_PRESETS, "is for --preset")
+        refuse_options(options, OF_PRESETS, "is for --preset")
         sides = {
             name: get_algorithm(algorithm, **{"pop_size": POP_SIZE, **parameters})
-            for name, (algorithm, parameters) in given_parameters(options, SIDES, OPTIONS).items()
+            for name, (algorithm, parameters) in read_parameters(options, SIDES, OPTIONS).items()
         }
-        return MinMaxSolver(**sides, **given_parameters(options, PARAMETERS, OPTIONS))
+        return MinMaxSolver(**sides, **read_parameters(options, PARAMETERS, OPTIONS))
     check_choice("--preset", options.preset, PRESETS)
-    refuse(options, SIDES, "cannot go with --preset, which has its own")
-    return MinMaxSolver.fabris2012(**given_parameters(options, OF_PRESETS + PARAMETERS, OPTIONS))
+    refuse_options(options, SIDES, "cannot go with --preset, which has its own")
+    return MinMaxSolver.fabris2012(**read_parameters(options, OF_PRESETS + PARAMETERS, OPTIONS))
 
 
-def report(
+def report_game(
     problem: MinMaxProblem | ConstrainedProblem, solver: MinMaxSolver, device: str, reason: str
 ) -> dict[str, Any]:
     """Return the report of a fit as data."""
@@ -165,7 +165,7 @@ def report(
     }
 
 
-def readable(result: dict[str, Any]) -> str:
+def format_game(result: dict[str, Any]) -> str:
     """Return the report of a fit as text."""
     constrained = result["constrained"]
     against = f"{result['dim_y']} {'constraints' if constrained else 'of the opponent'}"
@@ -187,7 +187,7 @@ def readable(result: dict[str, Any]) -> str:
     lines.append(("x", vector(result["x"])))
     name = "multipliers" if constrained else "y"
     lines.append((name, vector(result[name])))
-    return aligned(lines)
+    return align_lines(lines)
 
 
 def algorithm_text(algorithm: dict[str, Any] | None) -> str:

@@ -61,7 +61,7 @@ def outcome(runs: list[RunResult], best: RunResult) -> dict[str, Any]:
         "message": best.message,
         "success": best.success,
         "feasible": len(funs),
-        "summary": summary(funs),
+        "summary": summarize_runs(funs),
         "runs": [
             {
                 "fun": run.fun,
@@ -84,7 +84,7 @@ def outcome(runs: list[RunResult], best: RunResult) -> dict[str, Any]:
     }
 
 
-def summary(funs: FloatArray) -> dict[str, Any]:
+def summarize_runs(funs: FloatArray) -> dict[str, Any]:
     """Return statistics of the values of the feasible runs."""
     if len(funs) == 0:
         return {}
@@ -116,11 +116,11 @@ def vector(x: FloatArray) -> str:
     return np.array2string(x, precision=6, threshold=12, prefix=" " * LABEL_WIDTH)
 
 
-def aligned(lines: list[tuple[str, str]]) -> str:
+def align_lines(lines: list[tuple[str, str]]) -> str:
     """Return lines of labels and texts, aligned."""
     return "\n".join(f"{label:<{LABEL_WIDTH}}{text}" for label, text in lines)
 
 
-def to_json(value: Any) -> str:
+def format_json(value: Any) -> str:
     """Return JSON; numbers that are not finite become null."""
     return json.dumps(json_view(value, finite=True), allow_nan=False)

@@ -21,7 +21,7 @@ from skde.typing import Array, IntArray
 from skde.utils.arrays import array_namespace, contiguous, moved_to, real_values, to_numpy
 from skde.utils.interrupts import interrupts
 from skde.utils.serialization import entry
-from skde.utils.validation import shown
+from skde.utils.validation import quote
 from skde.variables import Variables
 
 Constraints = tuple[Any, Any] | None  # the g and the h that a user tells
@@ -476,7 +476,7 @@ def checked_ids(ids: Any) -> IntArray:
     """Return ids as an array of integers."""
     array = np.asarray(ids)
     if array.size and array.dtype.kind not in "iu":
-        raise TypeError(f"ids must be integers, those that ask(return_ids=True) returned, got {shown(ids)}")
+        raise TypeError(f"ids must be integers, those that ask(return_ids=True) returned, got {quote(ids)}")
     return array.astype(np.int64)
 
 
@@ -590,7 +590,7 @@ def restore_told(runner: Runner, arrays: dict[str, Any]) -> None:
         if not (waits & (rows % batch.pop_max < sizes)).all():
             raise ValueError("the rows must be those of trials that need a value")
         if len(np.unique(rows)) < len(rows):
-            raise ValueError(f"the rows must all be different, got {shown(rows.tolist())}")
+            raise ValueError(f"the rows must all be different, got {quote(rows.tolist())}")
         check_inside(runner, batch.xp.asarray(points)[None], np.array([len(points)]))
         begun = [
             BegunGeneration(g, rows[generations == g], points[generations == g], values[generations == g])

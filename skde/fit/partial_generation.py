@@ -10,7 +10,7 @@ import numpy as np
 from skde.engines.state.batch import best_of
 from skde.typing import Array, FloatArray, IntArray
 from skde.utils.arrays import to_numpy
-from skde.utils.validation import shown
+from skde.utils.validation import quote
 
 PIECE = 256  # rows that are searched at a time
 
@@ -218,7 +218,7 @@ class PartialGeneration(PartialValues):
         for k in np.flatnonzero(self.has_value[rows] & self.needed[rows] & ~known):
             raise ValueError(f"ids must be those of trials that wait for values, got {ids[k]}, which has one already")
         if len(np.unique(rows)) < len(rows):
-            raise ValueError(f"ids must all be different, got {shown(ids.tolist())}")
+            raise ValueError(f"ids must all be different, got {quote(ids.tolist())}")
         return rows
 
     def rows_of_points(self, X: Array) -> IntArray:

@@ -21,7 +21,7 @@ from skde.stopping import Limits, StoppingRules, last_generations
 from skde.typing import FloatArray, IntArray
 from skde.utils.random_state import island_seeds, run_seeds
 from skde.utils.validation import check_start, round_inwards
-from skde.variables import Variables, checked_variables
+from skde.variables import Variables, check_variables
 
 
 class SavedPopulations(NamedTuple):
@@ -211,7 +211,7 @@ class FitPlan:
             converging=LARGEST if self.constrained else np.inf,
             stagnation=self.rules.stagnation,
             dtype=self.dtype,
-            variables=checked_variables(self.variables, self.dtype),
+            variables=check_variables(self.variables, self.dtype),
         )
         return spec, self.n_runs * self.n_islands // len(algorithms)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from skde.typing import Array, FloatArray
 from skde.utils.arrays import array_namespace, to_numpy
-from skde.utils.validation import BOOLS, scalar, shown
+from skde.utils.validation import BOOLS, quote, unwrap_scalar
 
 AUTO = "auto"
 # Of NumPy, CuPy, PyTorch and JAX, where a function of arrays gets one point.
@@ -99,9 +99,9 @@ def check_form(name: str, value: Any) -> bool | str:
     """Return a parameter that is "auto", True or False."""
     if isinstance(value, str) and value == AUTO:
         return AUTO
-    given = scalar(value)
+    given = unwrap_scalar(value)
     if not isinstance(given, BOOLS):
-        raise TypeError(f"{name} must be 'auto', True or False, got {shown(value)} ({type(value).__name__})")
+        raise TypeError(f"{name} must be 'auto', True or False, got {quote(value)} ({type(value).__name__})")
     return bool(given)
 
 
@@ -164,7 +164,7 @@ def find_rows(
         raise
     except Exception as error:  # it takes neither: the user's own error is raised
         refuse_both(of_rows, error, returned, what, shape, points)
-    if isinstance(of_rows, MixedRowsError) and same(of_rows.alone, number) and agree(one, alone, sides[0]):
+    if isinstance(of_rows, MixedRowsError) and equal_values(of_rows.alone, number) and agree(one, alone, sides[0]):
         of_rows.add_note("if it is a function of one point, say so: vectorized=False, or pairwise=True for a pair")
         raise of_rows
     del of_rows  # its traceback holds this call, and with it the fit
@@ -175,10 +175,10 @@ def agree(one: OfOne, alone: Callable[[int], Any] | None, points: FloatArray) ->
     """Return whether both forms of a function have the same values at all points, where arrays have one of them."""
     if alone is None:
         return True
-    return all(same(alone(k), one.checked(one.function(point.copy()), point)) for k, point in enumerate(points))
+    return all(equal_values(alone(k), one.checked(one.function(point.copy()), point)) for k, point in enumerate(points))
 
 
-def same(first: Any, second: Any) -> bool:
+def equal_values(first: Any, second: Any) -> bool:
     """Return whether two values of a point are equal."""
     return bool(np.array_equal(np.ravel(to_numpy(first)), np.ravel(second), equal_nan=True))
 
@@ -254,4 +254,4 @@ def find_at(of_rows: Callable[[Array], Array], one: OfOne, X: Array, what: str) 
         alone = one.checked(one.function(point.copy()), point)
     except Exception:  # it takes arrays only
         return True
-    return same(to_numpy(found[0])[0], alone)
+    return equal_values(to_numpy(found[0])[0], alone)

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from skde.functions.pointwise import NanOnError, RowByRow, scalar
+from skde.functions.pointwise import NanOnError, RowByRow, read_point_value
 from skde.typing import FloatArray
 from skde.variables import Variables
 
@@ -67,7 +67,7 @@ def rows_of_point(
     function: Callable[..., Any],
     variables: Variables | None,
     n_jobs: int | None,
-    checked: Callable[..., Any] = scalar,
+    checked: Callable[..., Any] = read_point_value,
     max_eval_time: float | None = None,
 ) -> RowByRow:
     """Return a user's function of one point, of numbers or of named variables, as a function of points."""

@@ -47,7 +47,7 @@ def one_number(value: Any, what: str, where: str = "") -> float:
     return float(array.reshape(()))
 
 
-def scalar(value: Any, row: FloatArray) -> float:
+def read_point_value(value: Any, row: FloatArray) -> float:
     """Return the value of an objective at one point."""
     return one_number(value, "with vectorized=False the objective", f" for a point of shape {row.shape}")
 
@@ -73,7 +73,7 @@ class RowByRow:
         self,
         function: Callable[[FloatArray], Any],
         n_jobs: int | None,
-        checked: Callable[..., Any] = scalar,
+        checked: Callable[..., Any] = read_point_value,
         failing: NanOnError | None = None,
         max_eval_time: float | None = None,
     ) -> None:

@@ -22,8 +22,8 @@ from skde.utils.validation import (
     check_jobs,
     check_real,
     check_verbose,
-    named_parameters,
     refuse_iterator,
+    suggest_names,
 )
 
 EXECUTIONS = ("auto", "run", "step", "graph", "joblib")
@@ -33,7 +33,7 @@ LARGEST_FINAL = 2**20
 class MinimizerParameters(BaseSolver):
     """The parameters of `Minimizer`, where they are described."""
 
-    @named_parameters
+    @suggest_names
     def __init__(
         self,
         algorithm: str | Algorithm | Sequence[Algorithm] = "auto",

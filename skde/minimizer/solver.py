@@ -65,7 +65,15 @@ from skde.problems.simulation import checked_sizes
 from skde.recorder import current_recorder
 from skde.typing import Array, FloatArray, IntArray
 from skde.utils.serialization import HEADER, check_layout, entry
-from skde.utils.validation import check_bool, check_choice, check_int, check_jobs, check_real, listed, refuse_ragged
+from skde.utils.validation import (
+    check_bool,
+    check_choice,
+    check_int,
+    check_jobs,
+    check_real,
+    list_bounds,
+    refuse_ragged,
+)
 from skde.variables import Variables
 
 
@@ -350,7 +358,7 @@ class Minimizer(MinimizerParameters):
         self, given: Any, dim: int | None, bounds: Any, x0: Any, warm: bool, returned: ConstraintsReturned | None
     ) -> tuple[Objective, str]:
         """Check the objective, allocate the runner of a fit that is not warm, and return what the search needs."""
-        bounds = self.bounds if bounds is None else listed(bounds)
+        bounds = self.bounds if bounds is None else list_bounds(bounds)
         self._library = CallerLibrary.of(bounds, x0)
         objective = given_objective(self, self._library, given, dim, on_host(bounds), returned=returned)
         x0 = on_host(x0)

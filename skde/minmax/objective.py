@@ -20,7 +20,7 @@ from skde.problems import MinMaxProblem, Problem, get_problem
 from skde.problems.constraints import ConstrainedProblem
 from skde.typing import Array, FloatArray, IntArray
 from skde.utils.arrays import array_namespace, contiguous, real_array, to_numpy
-from skde.utils.validation import check_bounds, listed
+from skde.utils.validation import check_bounds, list_bounds
 from skde.variables import Variables, as_variables
 
 
@@ -383,7 +383,7 @@ def unknown_function(bounds_x: Any, bounds_y: Any) -> MinMaxObjective:
 def side_box(name: str, given: Any, dim: int | None = None) -> tuple[FloatArray, Variables | None]:
     """Return one side's box and typed variables, checked; `dim` is the number of variables of a problem."""
     try:
-        given = listed(given)
+        given = list_bounds(given)
         variables = as_variables(given)
         box = check_bounds(given) if variables is None else variables.box
     except (TypeError, ValueError) as error:

@@ -43,7 +43,7 @@ from skde.recorder import Recorder, current_recorder
 from skde.stopping import check_limits
 from skde.typing import Array
 from skde.utils.serialization import HEADER, check_layout, entry
-from skde.utils.validation import check_int, check_jobs, named_parameters
+from skde.utils.validation import check_int, check_jobs, suggest_names
 
 
 class MinMaxSolver(MinMaxSolution):
@@ -240,7 +240,7 @@ class MinMaxSolver(MinMaxSolution):
     _planned: int  # n_cycles at the beginning of the fit: some algorithms plan with it
     _cycle: AskedCycle | None = None  # the cycle that ask and tell are in
 
-    @named_parameters
+    @suggest_names
     def __init__(
         self,
         algorithm_x: str | Algorithm = "jde",

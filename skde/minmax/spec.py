@@ -28,7 +28,7 @@ from skde.utils.validation import (
     refuse_iterator,
     round_inwards,
 )
-from skde.variables import checked_variables
+from skde.variables import check_variables
 
 POP_SIZE = 50  # of a side with an algorithm that is given by name
 MULTIPLIERS = ("update", "evolve")
@@ -134,8 +134,8 @@ def coevolution_spec(
         seeds, seeds_x, seeds_y = saved.seeds, saved.seeds_x, saved.seeds_y
     x = side_spec("algorithm_x", given.algorithm_x, objective.box_x, seeds_x, gens_x * n_cycles, dtype)
     y = side_spec("algorithm_y", algorithm_of_y(given), box_y, seeds_y, gens_y * n_cycles, dtype)
-    x.variables = checked_variables(objective.variables_x, x.dtype)
-    y.variables = checked_variables(objective.variables_y, y.dtype)
+    x.variables = check_variables(objective.variables_x, x.dtype)
+    y.variables = check_variables(objective.variables_y, y.dtype)
     if objective.problem is None:
         schedule = CycleSchedule.of_pairs(x.pop_max, y.pop_max, gens_x, gens_y, archive)
     else:

@@ -55,8 +55,8 @@ from skde.utils.validation import (
     check_int,
     check_jobs,
     check_real,
+    quote,
     refuse_ragged,
-    shown,
 )
 from skde.variables import Variables, as_variables
 
@@ -102,11 +102,11 @@ class BaseModel(BaseEstimator):
         if self.standard_errors is not None:
             check_choice("standard_errors", self.standard_errors, STANDARD_ERRORS)
         if not callable(self.model) and self.model != LINEAR:
-            raise TypeError(f"model must be {LINEAR!r} or a callable model(X, theta), got {shown(self.model)}")
+            raise TypeError(f"model must be {LINEAR!r} or a callable model(X, theta), got {quote(self.model)}")
         if callable(self.model) and (signature := refused_signature(self.model, 2)):
             raise TypeError(
                 "model must take two arguments, the samples and an array of all parameters: model(X, theta); got "
-                f"{shown(self.model)}, with {signature}; for a function f(x, a, b) write "
+                f"{quote(self.model)}, with {signature}; for a function f(x, a, b) write "
                 "lambda X, theta: f(X[:, 0], *theta)"
             )
         if self.penalty is not None and not callable(self.penalty):
@@ -195,7 +195,7 @@ class BaseModel(BaseEstimator):
             if single and names is None:
                 raise ValueError(
                     "bounds must have one pair (low, high) for every parameter theta[j] of the model, such as "
-                    f"[(0, 1), (-5, 5)]; got {shown(self.bounds)}, a pair for all parameters of model={LINEAR!r}"
+                    f"[(0, 1), (-5, 5)]; got {quote(self.bounds)}, a pair for all parameters of model={LINEAR!r}"
                 )
             box = check_bounds(self.bounds, len(names) if names is not None and single else None)
             given = Variables(box.tolist())
@@ -288,8 +288,8 @@ class BaseModel(BaseEstimator):
         squares = task.loss.squared and self.penalty is None
         if self.standard_errors == "jacobian" and not squares:
             raise ValueError(
-                f"standard_errors='jacobian' needs loss='squared' and penalty=None, got loss={shown(self.loss)} and "
-                f"penalty={shown(self.penalty)}; take 'bootstrap'"
+                f"standard_errors='jacobian' needs loss='squared' and penalty=None, got loss={quote(self.loss)} and "
+                f"penalty={quote(self.penalty)}; take 'bootstrap'"
             )
         return self.standard_errors is not None and squares
 
@@ -425,7 +425,7 @@ def checked_weights(sample_weight: Any, n_samples: int, rows: IntArray) -> Float
     weights = np.zeros(n_samples)
     weights[rows] = check_array(given[rows], ensure_2d=False, dtype=np.float64, input_name="sample_weight")
     if (weights < 0).any() or not weights.any():
-        raise ValueError(f"sample_weight must be >= 0, and not zero for all samples, got {shown(sample_weight)}")
+        raise ValueError(f"sample_weight must be >= 0, and not zero for all samples, got {quote(sample_weight)}")
     if not weights.max() <= np.finfo(np.float64).max / n_samples:
         raise ValueError(f"sample_weight must have a finite sum: divide by its largest, {weights.max()}")
     return weights

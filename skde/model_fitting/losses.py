@@ -14,7 +14,7 @@ from skde.functions.pointwise import one_number
 from skde.model_fitting.user_functions import call_with_data
 from skde.typing import Array, FloatArray
 from skde.utils.arrays import array_namespace, moved_to, to_numpy
-from skde.utils.validation import nearest, shown
+from skde.utils.validation import nearest, quote
 
 
 class Loss(ABC):
@@ -68,7 +68,7 @@ class UserLoss(Loss):
         self, function: Callable[..., Any], y: Array, weights: Array | None, response: Callable[[Array], Array]
     ) -> None:
         if weights is not None and not takes_weights(function):
-            raise TypeError(f"loss={shown(function)} must take sample_weight=..., because fit was given weights")
+            raise TypeError(f"loss={quote(function)} must take sample_weight=..., because fit was given weights")
         self.function = function
         self.y = y
         self.options = {} if weights is None else {"sample_weight": weights}
@@ -146,7 +146,7 @@ def named_scorer(loss: Any, own: tuple[str, ...]) -> Any:
     if not isinstance(loss, str) or loss not in names:
         raise ValueError(
             f"loss must be one of {', '.join(map(repr, own))}, a name of sklearn.metrics.get_scorer_names() or a "
-            f"callable; got {shown(loss)}{nearest(loss, [*own, *names])}"
+            f"callable; got {quote(loss)}{nearest(loss, [*own, *names])}"
         )
     return get_scorer(loss)
 

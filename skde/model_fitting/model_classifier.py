@@ -19,7 +19,7 @@ from skde.model_fitting.predictor import LINEAR
 from skde.model_fitting.samples import OMIT, missing
 from skde.typing import Array
 from skde.utils.arrays import to_numpy
-from skde.utils.validation import check_choice, named_parameters, shown
+from skde.utils.validation import check_choice, quote, suggest_names
 
 RESPONSES = ("decision_function", "predict_proba", "predict")
 
@@ -86,7 +86,7 @@ class ModelClassifier(ClassifierMixin, BaseModel):
     0.99
     """
 
-    @named_parameters
+    @suggest_names
     def __init__(
         self,
         model: str | Model = LINEAR,
@@ -175,7 +175,7 @@ class ModelClassifier(ClassifierMixin, BaseModel):
         self.classes_ = np.unique(samples.known_y)
         codes = np.searchsorted(self.classes_, y)
         if len(self.classes_) < 2:
-            raise ValueError(f"y must have at least two classes, got one class: {shown(self.classes_[0])}")
+            raise ValueError(f"y must have at least two classes, got one class: {quote(self.classes_[0])}")
 
         def make_loss(xp: Any, rows: Any, shares: Array) -> Loss:
             given = samples.weights[rows] if samples.weighted else None

@@ -17,7 +17,7 @@ from skde.model_fitting.predictor import LINEAR
 from skde.model_fitting.regression_losses import regression_loss
 from skde.typing import Array
 from skde.utils.arrays import to_numpy
-from skde.utils.validation import check_bool, check_real, named_parameters
+from skde.utils.validation import check_bool, check_real, suggest_names
 
 
 class ModelRegressor(RegressorMixin, BaseModel):
@@ -148,7 +148,7 @@ class ModelRegressor(RegressorMixin, BaseModel):
     {'a': 2.5, 'b': 1.3}
     """
 
-    @named_parameters
+    @suggest_names
     def __init__(
         self,
         model: str | Model = LINEAR,

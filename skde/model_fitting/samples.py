@@ -9,7 +9,7 @@ import numpy as np
 
 from skde.typing import Array, FloatArray, IntArray
 from skde.utils.arrays import array_namespace
-from skde.utils.validation import shown
+from skde.utils.validation import quote
 
 NAN_POLICIES = RAISE, OMIT, PROPAGATE = "raise", "omit", "propagate"
 DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
@@ -49,7 +49,7 @@ def refuse_text(name: str, column: Any) -> None:
     if dtype.startswith(("object", "str", "category", "enum", "categorical")):
         text = next((one for one in column if isinstance(one, str)), None)
         if text is not None:
-            raise TypeError(f"{name} must hold numbers, and it holds text, such as {shown(text)}: convert or drop it")
+            raise TypeError(f"{name} must hold numbers, and it holds text, such as {quote(text)}: convert or drop it")
 
 
 def date_kind(given: Any) -> str | None:
@@ -167,4 +167,4 @@ def complex_values(parts: Array) -> Array:
 
 def explain_complex(loss: Any) -> str:
     """Return the reason why a scorer cannot be the loss of complex targets."""
-    return f"loss={shown(loss)} takes no complex y: take 'squared', another loss of residuals, or a function"
+    return f"loss={quote(loss)} takes no complex y: take 'squared', another loss of residuals, or a function"

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from skde.utils.validation import shown
+from skde.utils.validation import quote
 
 Scores = dict[str, float]
 SCORE = "score"  # the name of the metric where there is only one
@@ -160,7 +160,7 @@ def number(value: Any, name: str = "") -> float:
     value = value.item() if hasattr(value, "item") and np.ndim(value) == 0 else value
     if not isinstance(value, Number) or isinstance(value, complex):
         of = f" of {name!r}" if name else ""
-        raise ValueError(f"scoring must return a number, got {shown(value)} ({type(value).__name__}){of} instead")
+        raise ValueError(f"scoring must return a number, got {quote(value)} ({type(value).__name__}){of} instead")
     return float(value)  # type: ignore[arg-type]
 
 

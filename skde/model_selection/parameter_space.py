@@ -15,7 +15,7 @@ import numpy as np
 from scipy.stats import loguniform, randint, rv_continuous, rv_discrete, uniform
 
 from skde.typing import FloatArray
-from skde.utils.validation import nearest, shown
+from skde.utils.validation import nearest, quote
 from skde.variables import Categorical, Integer, Log, Ordinal, Variable
 from skde.variables.choices import as_plain
 from skde.variables.dependent_values import DependentValues
@@ -128,14 +128,14 @@ class ParameterSpace:
         if not isinstance(parts, Sequence) or isinstance(parts, str) or not parts:
             raise TypeError(
                 "param_distributions must be a mapping of names to lists and distributions, or a list of mappings, "
-                f"got {shown(distributions)} ({type(distributions).__name__})"
+                f"got {quote(distributions)} ({type(distributions).__name__})"
             )
         checked = check_conditions(conditions)
         several = len(parts) > 1
         self.parameters = [Parameter(PART, PART, tuple(range(len(parts))))] if several else []
         for number, part in enumerate(parts):
             if not isinstance(part, Mapping):
-                raise TypeError(f"param_distributions must have mappings, got {shown(part)} ({type(part).__name__})")
+                raise TypeError(f"param_distributions must have mappings, got {quote(part)} ({type(part).__name__})")
             for name, given in part.items():
                 key = f"{number}:{name}" if several else name
                 self.parameters.append(as_parameter(key, name, given, number if several else None, checked.get(name)))
@@ -254,17 +254,17 @@ def check_conditions(conditions: Any) -> Mapping[str, Condition]:
     if conditions is None:
         return {}
     if not isinstance(conditions, Mapping):
-        raise TypeError(f"conditions must be a mapping of names to functions, got {shown(conditions)}")
+        raise TypeError(f"conditions must be a mapping of names to functions, got {quote(conditions)}")
     for name, condition in conditions.items():
         if not callable(condition):
-            raise TypeError(f"conditions[{name!r}] must be a function of the values before, got {shown(condition)}")
+            raise TypeError(f"conditions[{name!r}] must be a function of the values before, got {quote(condition)}")
     return conditions
 
 
 def as_parameter(key: str, name: Any, given: Any, part: int | None, condition: Condition | None) -> Parameter:
     """Return the parameter of a list or distribution."""
     if not isinstance(name, str):
-        raise TypeError(f"param_distributions must have names of parameters, got {shown(name)}")
+        raise TypeError(f"param_distributions must have names of parameters, got {quote(name)}")
     form: dict[str, Any]
     if type(given).__module__.startswith("optuna."):
         form = optuna_form(name, given)
@@ -279,7 +279,7 @@ def as_parameter(key: str, name: Any, given: Any, part: int | None, condition: C
     elif isinstance(given, Sequence | np.ndarray) and not isinstance(given, str | bytes):
         form = list_form(name, list(given))
     else:
-        raise TypeError(f"param_distributions[{name!r}] must be {FORMS}, got {shown(given)} ({type(given).__name__})")
+        raise TypeError(f"param_distributions[{name!r}] must be {FORMS}, got {quote(given)} ({type(given).__name__})")
     return Parameter(key, name, part=part, condition=condition, **form)
 
 
@@ -317,7 +317,7 @@ def refuse_range(name: str, given: tuple[Any, ...]) -> None:
     log = f", on a logarithmic scale skde.Log({low!r}, {high!r})" if 0 < low < high else ""
     values, count = (list(pair), "two values") if len(given) == 2 else (list(map(as_plain, given)), "values")
     raise ValueError(
-        f"param_distributions[{name!r}] must say whether {shown((*pair, *given[2:]))} are {count} or the ends of a "
+        f"param_distributions[{name!r}] must say whether {quote((*pair, *given[2:]))} are {count} or the ends of a "
         f"range: write {values} for {count}, skde.{kind}({low!r}, {high!r}) for a range{log}"
     )
 
@@ -342,7 +342,7 @@ def scipy_form(name: str, distribution: Any) -> dict[str, Any]:
     if isinstance(distribution, rv_continuous | rv_discrete):
         raise TypeError(
             f"param_distributions[{name!r}] must be a frozen distribution, such as uniform(0, 1), got "
-            f"{shown(distribution)}"
+            f"{quote(distribution)}"
         )
     low, high = (float(end) for end in distribution.support())
     if hasattr(distribution, "pmf") and high - low < MOST_LEVELS:
@@ -384,7 +384,7 @@ def optuna_form(name: str, distribution: Any) -> dict[str, Any]:
     if kind not in ("FloatDistribution", "IntDistribution"):
         raise TypeError(
             f"param_distributions[{name!r}] must be a FloatDistribution, an IntDistribution or a "
-            f"CategoricalDistribution of Optuna, got {shown(distribution)}"
+            f"CategoricalDistribution of Optuna, got {quote(distribution)}"
         )
     low, high, step, log = distribution.low, distribution.high, distribution.step, distribution.log
     whole = kind == "IntDistribution"

@@ -30,7 +30,7 @@ from skde.notebook import bundle_with, curve_svg, html_with
 from skde.stopping import MESSAGES, Status
 from skde.utils.progress_bar import ProgressBar
 from skde.utils.random_state import run_seeds
-from skde.utils.validation import check_int, check_jobs, check_path, check_real, check_verbose, named_parameters, shown
+from skde.utils.validation import check_int, check_jobs, check_path, check_real, check_verbose, quote, suggest_names
 
 ALL_TRIED = "All configurations of the space were tried."
 ALL_SPENT = "The fits of the search are used up."
@@ -132,7 +132,7 @@ class EvolutionSearchCV(RandomizedSearchCV):
     True
     """
 
-    @named_parameters
+    @suggest_names
     def __init__(
         self,
         estimator: Any,
@@ -345,7 +345,7 @@ class EvolutionSearchCV(RandomizedSearchCV):
         if callable(self.refit):
             index = self.refit(results)
             if not isinstance(index, Integral):
-                raise TypeError(f"best_index_ returned is not an integer: refit returned {shown(index)}")
+                raise TypeError(f"best_index_ returned is not an integer: refit returned {quote(index)}")
             self.best_index_ = int(index)
             if not 0 <= self.best_index_ < len(results["params"]):
                 raise IndexError(f"best_index_ index out of range: refit returned {index}")
@@ -408,7 +408,7 @@ class EvolutionSearchCV(RandomizedSearchCV):
     def _check(self) -> None:
         """Check the parameters that nothing else checks."""
         if not hasattr(self.estimator, "fit"):
-            raise TypeError(f"estimator must have the method fit, got {shown(self.estimator)}")
+            raise TypeError(f"estimator must have the method fit, got {quote(self.estimator)}")
         check_int("n_iter", self.n_iter, 1)
         check_jobs(self.n_jobs)
         check_verbose(self.verbose)
@@ -417,7 +417,7 @@ class EvolutionSearchCV(RandomizedSearchCV):
             check_real("max_time", self.max_time, 0, low_open=True)
         error = self.error_score
         if error != "raise" and not isinstance(error, int | float | np.number):
-            raise ValueError(f"error_score must be 'raise' or a number, got {shown(error)}")
+            raise ValueError(f"error_score must be 'raise' or a number, got {quote(error)}")
 
     def _scorers(self) -> tuple[Any, Any]:
         """Return the scorer of all metrics, and the scorer or scorers for `score`."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from skde.model_selection.fold_fits import FoldScores
 from skde.utils.files import atomic_write
-from skde.utils.validation import shown
+from skde.utils.validation import quote
 
 FORMAT = "skde-search"
 VERSION = 2
@@ -60,7 +60,7 @@ class SearchRecord:
         for name, value in setting.items():
             other = self.setting.get(name, "")
             if other != value:
-                before, now = map(shown, from_difference(other, value))
+                before, now = map(quote, from_difference(other, value))
                 raise ValueError(
                     f"the search to resume had {name}={before}, and this one has {now}: resume it as it was begun, or "
                     "call fit"
@@ -156,7 +156,7 @@ def record_of(data: dict[str, Any]) -> SearchRecord:
     scores: dict[str, dict[int, FoldScores]] = {}
     check_entry("scores", data["scores"], "a dict", isinstance(data["scores"], dict))
     for identity, fits in data["scores"].items():
-        place = f"scores[{shown(identity)}]"
+        place = f"scores[{quote(identity)}]"
         check_entry(place, fits, "a dict", isinstance(fits, dict))
         for split, fit in fits.items():
             check_entry(f"a split of {place}", split, f"an integer in [0, {n_splits - 1}]", split in splits)
@@ -177,4 +177,4 @@ def check_entry(name: str, value: Any, allowed: str, right: bool) -> None:
         With its name and value.
     """
     if not right:
-        raise ValueError(f"{name} must be {allowed}, got {shown(value)}")
+        raise ValueError(f"{name} must be {allowed}, got {quote(value)}")

@@ -15,7 +15,7 @@ from skde.model_selection.evaluation import Evaluation
 from skde.model_selection.parameter_space import Candidate, Parameter, ParameterSpace
 from skde.result import ignore_missing_values
 from skde.typing import FloatArray
-from skde.utils.validation import nearest, shown
+from skde.utils.validation import nearest, quote
 from skde.variables import Categorical, Fixed, Integer, Real, Variable
 
 # Functions of an Evaluation. skde.tuning adds "racing" in this way, because skde imports nothing of it.
@@ -40,7 +40,7 @@ def find_search(search: Any) -> Search:
     if isinstance(search, Algorithm):
         return population_search(clone(search))
     if not isinstance(search, str):
-        raise TypeError(f"search must be {RACING!r}, an algorithm of skde or its name, got {shown(search)}")
+        raise TypeError(f"search must be {RACING!r}, an algorithm of skde or its name, got {quote(search)}")
     if search in algorithm_names():
         return population_search(search)
     for extension in entry_points(group=SEARCHES, name=search):

@@ -21,7 +21,7 @@ from skde.engines.state.task import MAX_ARRAYS
 from skde.objectives.library_cache import find_library, private_folder, store_library, store_text
 from skde.typing import Array, FloatArray
 from skde.utils.arrays import as_real, contiguous, points
-from skde.utils.validation import check_int, shown
+from skde.utils.validation import check_int, quote
 
 KERNELS = Path(__file__).resolve().parents[1] / "kernels"
 # Names that the body of an objective already has.
@@ -89,13 +89,13 @@ class DeviceObjective:
         self, body: str, arrays: Mapping[str, Any] | None = None, *, scratch: int = 0, name: str = "user"
     ) -> None:
         if not isinstance(body, str) or "return" not in body:
-            raise ValueError(f"body must be C++ text with a return statement, got {shown(body)}")
+            raise ValueError(f"body must be C++ text with a return statement, got {quote(body)}")
         if arrays is not None and not isinstance(arrays, Mapping):
             raise TypeError(
-                f"arrays must be a mapping of names to arrays, got {shown(arrays)} ({type(arrays).__name__})"
+                f"arrays must be a mapping of names to arrays, got {quote(arrays)} ({type(arrays).__name__})"
             )
         if not isinstance(name, str):
-            raise TypeError(f"name must be a string, got {shown(name)} ({type(name).__name__})")
+            raise TypeError(f"name must be a string, got {quote(name)} ({type(name).__name__})")
         named = dict(arrays or {})
         if len(named) > MAX_ARRAYS:
             raise ValueError(f"arrays must have at most {MAX_ARRAYS} entries, got {len(named)}")
@@ -177,7 +177,7 @@ def number_array(name: str, value: Any) -> FloatArray:
     try:
         array: FloatArray = contiguous(as_real(value, f"arrays[{name!r}]"), np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"arrays[{name!r}] must hold numbers, got {shown(value)}") from error
+        raise ValueError(f"arrays[{name!r}] must hold numbers, got {quote(value)}") from error
     if array.size == 0:
         raise ValueError(f"arrays[{name!r}] must not be empty")
     return array

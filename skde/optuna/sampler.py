@@ -20,7 +20,7 @@ from skde.algorithms.auto import AUTO, FitProperties, rule
 from skde.optuna.population import SEEDS, Population, check_population
 from skde.optuna.search_space import SearchSpace
 from skde.utils.random_state import run_seeds
-from skde.utils.validation import check_choice, check_int, named_parameters, shown
+from skde.utils.validation import check_choice, check_int, quote, suggest_names
 
 logger = logging.getLogger(__name__)
 
@@ -104,7 +104,7 @@ class EvolutionSampler(BaseSampler):
     True
     """
 
-    @named_parameters
+    @suggest_names
     def __init__(
         self,
         algorithm: str | Algorithm = "shade",
@@ -123,7 +123,7 @@ class EvolutionSampler(BaseSampler):
             check_population(self.algorithm, self.n_trials, 1)
         if independent_sampler is not None and not isinstance(independent_sampler, BaseSampler):
             raise TypeError(
-                f"independent_sampler must be None or a sampler of Optuna, got {shown(independent_sampler)}"
+                f"independent_sampler must be None or a sampler of Optuna, got {quote(independent_sampler)}"
             )
         self.independent_sampler = independent_sampler
         if seed is not None:

@@ -36,7 +36,7 @@ def axes_of(ax: Any) -> Any:
     return new
 
 
-def titled(ax: Any, title: str | None) -> None:
+def write_title(ax: Any, title: str | None) -> None:
     """Write the title, where the axes have none yet."""
     if title and not ax.get_title():
         ax.set_title(title)
@@ -77,7 +77,7 @@ def draw_band(ax: Any, band: Band, *, spread: bool, **style: Any) -> list[Any]:
     return drawn
 
 
-def floored(band: Band, floor: float) -> Band:
+def clip_band(band: Band, floor: float) -> Band:
     """Return a band with its values at `floor` or above."""
     return Band(band.x, *(np.maximum(part, floor) for part in band[1:]))
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from skde.curves import FLOOR, HIGHEST_TARGET, is_logarithmic, reached_at, targets, values_at
-from skde.plotting.axes import axes_of, draw_floor, note_values, show_legend, thin_ticks, titled
+from skde.curves import FLOOR, HIGHEST_TARGET, evals_to_goals, is_logarithmic, targets, values_at
+from skde.plotting.axes import axes_of, draw_floor, note_values, show_legend, thin_ticks, write_title
 from skde.plotting.convergence import ConvergenceDisplay
-from skde.plotting.solvers import histories_of, minimum_of, name_of, title_of
+from skde.plotting.solvers import histories_of, minimum_of, name_objective, name_of
 from skde.result import History
 from skde.typing import FloatArray
-from skde.utils.validation import check_choice, check_real, shown
+from skde.utils.validation import check_choice, check_real, quote
 
 KINDS = ("convergence", "distribution", "ecdf")
 
@@ -85,7 +85,7 @@ class ComparisonDisplay:
         display : ComparisonDisplay
         """
         named = by_name(estimators)
-        minima, titles = {minimum_of(one) for one in named.values()}, {title_of(one) for one in named.values()}
+        minima, titles = {minimum_of(one) for one in named.values()}, {name_objective(one) for one in named.values()}
         known = minima.pop() if f_opt is None and len(minima) == 1 else f_opt
         histories = {name: [run.history for run in one.runs_] for name, one in named.items()}
         display = cls(histories, known, title=titles.pop() if len(titles) == 1 else None)
@@ -119,7 +119,7 @@ class ComparisonDisplay:
         display : ComparisonDisplay
         """
         if not isinstance(results, Mapping):
-            raise TypeError(f"results must be a mapping of names to results, got {shown(results)}")
+            raise TypeError(f"results must be a mapping of names to results, got {quote(results)}")
         display = cls({name: histories_of(result) for name, result in results.items()}, f_opt)
         return display.plot(ax, kind=kind, x_axis=x_axis, floor=floor, **kwargs)
 
@@ -223,7 +223,7 @@ class ComparisonDisplay:
             self._draw_distribution(ax, floor, kwargs)
         else:
             self._draw_ecdf(ax, floor, kwargs)
-        titled(ax, self.title)
+        write_title(ax, self.title)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -259,7 +259,7 @@ class ComparisonDisplay:
         most = max(int(run.n_evals[-1]) for runs in self.histories.values() for run in runs)
         self.lines_ = []
         for name, runs in self.histories.items():
-            reached = np.sort(np.concatenate([reached_by(run, self.f_opt, goals) for run in runs]))
+            reached = np.sort(np.concatenate([evals_of_run_to_goals(run, self.f_opt, goals) for run in runs]))
             share = np.arange(1, len(reached) + 1) / len(reached)
             seen = np.isfinite(reached)
             # The line continues to the end of the longest run.
@@ -278,7 +278,7 @@ def by_name(estimators: Any) -> dict[str, Any]:
         return dict(estimators)
     if not isinstance(estimators, Iterable):
         raise TypeError(
-            f"estimators must be a mapping of names to solvers, or a list of solvers, got {shown(estimators)}"
+            f"estimators must be a mapping of names to solvers, or a list of solvers, got {quote(estimators)}"
         )
     given = list(estimators)
     names = [name_of(one) or "several" for one in given]
@@ -297,8 +297,8 @@ def histories_of_cell(cell: Mapping[str, Any]) -> list[History]:
     return [History(n_evals, unknown, run) for run in errors]
 
 
-def reached_by(run: History, f_opt: float, goals: FloatArray) -> FloatArray:
+def evals_of_run_to_goals(run: History, f_opt: float, goals: FloatArray) -> FloatArray:
     """Return the evaluations at which a run reaches each error, infinite where it does not."""
     errors = np.minimum.accumulate(values_at(run.n_evals, run.best - f_opt, run.n_evals))
-    reached: FloatArray = reached_at(run.n_evals.astype(np.float64), errors[None], goals)[0]
+    reached: FloatArray = evals_to_goals(run.n_evals.astype(np.float64), errors[None], goals)[0]
     return reached

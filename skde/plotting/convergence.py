@@ -11,15 +11,15 @@ from skde.base import BaseSolver
 from skde.curves import AXES, FLOOR, Band, band_of, is_logarithmic
 from skde.plotting.axes import (
     axes_of,
+    clip_band,
     draw_band,
     draw_floor,
-    floored,
     note_without_values,
     show_legend,
     thin_ticks,
-    titled,
+    write_title,
 )
-from skde.plotting.solvers import check_solver, histories_of, minimum_of, name_of, title_of
+from skde.plotting.solvers import check_solver, histories_of, minimum_of, name_objective, name_of
 from skde.result import History
 from skde.typing import FloatArray
 from skde.utils.validation import check_choice, check_real
@@ -112,7 +112,9 @@ class ConvergenceDisplay:
         check_solver(estimator)
         histories = [run.history for run in estimator.runs_]
         known = minimum_of(estimator) if f_opt is None else f_opt
-        display = cls(histories, known, name=name_of(estimator) if name is None else name, title=title_of(estimator))
+        display = cls(
+            histories, known, name=name_of(estimator) if name is None else name, title=name_objective(estimator)
+        )
         return display.plot(ax, x_axis=x_axis, spread=spread, floor=floor, **kwargs)
 
     @classmethod
@@ -194,7 +196,9 @@ class ConvergenceDisplay:
             log = self.f_opt is not None or is_logarithmic(values)
         several = len(self.histories) > 1
         style = {"label": self.name if name is None else name, **kwargs}
-        drawn = draw_band(ax, floored(band, floor) if log else band, spread=several and spread == "quartiles", **style)
+        drawn = draw_band(
+            ax, clip_band(band, floor) if log else band, spread=several and spread == "quartiles", **style
+        )
         self._note(ax, band, values, style["label"])
         self.lines_ = drawn[:1]
         self.band_ = drawn[1] if len(drawn) > 1 else None
@@ -205,7 +209,7 @@ class ConvergenceDisplay:
             thin_ticks(ax.yaxis)
         ax.set_xlabel(AXES[x_axis])
         ax.set_ylabel("best value" if self.f_opt is None else "error")
-        titled(ax, self.title)
+        write_title(ax, self.title)
         kind = {"quartiles": "median and quartiles", "runs": "median and runs", "none": "median"}[spread]
         show_legend(ax, title=f"{kind} of {len(self.histories)} runs" if several else None)
         self.ax_, self.figure_ = ax, ax.figure
@@ -224,5 +228,5 @@ class ConvergenceDisplay:
         style = {"spread": False, "color": self.lines_[0].get_color(), "linewidth": 0.6, "alpha": 0.5}
         for history in self.histories:
             band = band_of([history], self.f_opt or 0.0, x_axis)
-            lines += draw_band(ax, band if floor is None else floored(band, floor), **style)
+            lines += draw_band(ax, band if floor is None else clip_band(band, floor), **style)
         return lines

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from skde.minmax.solution import MinMaxSolution, function_of, limits_of_space, spaces_of
-from skde.plotting.axes import axes_of, draw_landscape, note_values, show_legend, titled
-from skde.plotting.solvers import title_of
+from skde.plotting.axes import axes_of, draw_landscape, note_values, show_legend, write_title
+from skde.plotting.solvers import name_objective
 from skde.typing import FloatArray
-from skde.utils.validation import check_int, shown
+from skde.utils.validation import check_int, quote
 
 GRID = 60
 
@@ -141,7 +141,7 @@ class MinMaxDisplay:
             names_x=getattr(space_x, "names", None),
             names_y=getattr(space_y, "names", None),
             name=name,
-            title=title_of(estimator),
+            title=name_objective(estimator),
         )
         display.plot(ax, variables=variables, **kwargs)
         note_values(display.ax_, estimator.fun_)
@@ -218,7 +218,7 @@ class MinMaxDisplay:
         """
         if not isinstance(variables, tuple | list) or len(variables) != 2:
             raise ValueError(
-                f"variables must be a pair: the index of one of x, and of one of y, got {shown(variables)}"
+                f"variables must be a pair: the index of one of x, and of one of y, got {quote(variables)}"
             )
         i = check_int("variables[0]", variables[0], 0, len(self.x) - 1)
         j = check_int("variables[1]", variables[1], 0, len(self.y) - 1)
@@ -238,7 +238,7 @@ class MinMaxDisplay:
             at_edge[1], points[1], "_", color="C1", transform=edge_y, label="population of y", **marks
         )
         self.contours_ = None if self.function is None else self._draw_function(ax, i, j)
-        titled(ax, self.title)
+        write_title(ax, self.title)
         show_legend(ax, frame=self.function is not None)
         self.ax_, self.figure_ = ax, ax.figure
         return self

@@ -10,10 +10,10 @@ import numpy as np
 from skde.base import BaseSolver, limits_of, variables_of
 from skde.curves import is_logarithmic
 from skde.objectives.caller_library import on_host
-from skde.plotting.axes import axes_of, draw_landscape, note_values, show_legend, titled
-from skde.plotting.solvers import check_solver, name_of, title_of
+from skde.plotting.axes import axes_of, draw_landscape, note_values, show_legend, write_title
+from skde.plotting.solvers import check_solver, name_objective, name_of
 from skde.typing import FloatArray
-from skde.utils.validation import check_int, shown
+from skde.utils.validation import check_int, quote
 from skde.variables import Categorical, Integer, Log, Variables
 from skde.variables.kinds import Variable
 
@@ -122,7 +122,7 @@ class PopulationDisplay:
             box=limits_of(estimator),
             space=variables_of(estimator),
             name=name_of(estimator) if name is None else name,
-            title=title_of(estimator),
+            title=name_objective(estimator),
         )
         return display.plot(ax, variables=variables, landscape=landscape, **kwargs)
 
@@ -212,7 +212,7 @@ class PopulationDisplay:
             points, best = self.population[:, places], None if self.x is None else self.x[places]
             self._draw_box(ax, places, landscape)
         self._draw_points(ax, points, best, self.name if name is None else name, kwargs)
-        titled(ax, self.title)
+        write_title(ax, self.title)
         show_legend(ax, frame=landscape is not None)
         self.ax_, self.figure_ = ax, ax.figure
         return self
@@ -222,7 +222,7 @@ class PopulationDisplay:
         if variables is None or (isinstance(variables, str) and variables == PCA):
             return None
         if isinstance(variables, str) or np.ndim(variables) != 1 or len(variables) != 2:
-            raise ValueError(f"variables must be two indices or names, or {PCA!r}, got {shown(variables)}")
+            raise ValueError(f"variables must be two indices or names, or {PCA!r}, got {quote(variables)}")
         return [self._place(variable) for variable in variables]
 
     def _place(self, variable: Any) -> int:

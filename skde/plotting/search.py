@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skde.plotting.axes import axes_of, note_values, show_legend, titled
+from skde.plotting.axes import axes_of, note_values, show_legend, write_title
 from skde.typing import FloatArray, IntArray
 
 
@@ -96,7 +96,7 @@ class SearchDisplay:
         ).__name__  # the last of a pipeline
         history = getattr(estimator, "history_", None)
         if history is None:
-            return cls(*tried_in_order(estimator.cv_results_, metric), name=name, title=title).plot(ax, **kwargs)
+            return cls(*order_fits(estimator.cv_results_, metric), name=name, title=title).plot(ax, **kwargs)
         return cls(history["n_fits"], history["best_score"], name=name, title=title).plot(ax, **kwargs)
 
     @classmethod
@@ -133,7 +133,7 @@ class SearchDisplay:
         ValueError
             For a metric that the table does not have, with those that it has.
         """
-        return cls(*tried_in_order(result, metric), name=name).plot(ax, **kwargs)
+        return cls(*order_fits(result, metric), name=name).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> SearchDisplay:
         """Draw.
@@ -161,13 +161,13 @@ class SearchDisplay:
         note_values(ax, self.best_score, label)
         ax.set_xlabel("fits")
         ax.set_ylabel("best mean score")
-        titled(ax, self.title)
+        write_title(ax, self.title)
         show_legend(ax, "lower right")
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
 
-def tried_in_order(results: Mapping[str, Any], metric: str) -> tuple[IntArray, FloatArray, FloatArray]:
+def order_fits(results: Mapping[str, Any], metric: str) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return the fits at the end of every configuration of cv_results_, the best score so far, and its own score.
 
     Configurations that were not tried on all splits are points, but are not the best.

@@ -42,7 +42,7 @@ def minimum_of(solver: BaseSolver) -> float | None:
     return None if problem is None else optimal_value(problem)
 
 
-def title_of(solver: BaseSolver) -> str | None:
+def name_objective(solver: BaseSolver) -> str | None:
     """Return the name of the objective, with the number of variables of a problem; None for a lambda."""
     source = source_of(solver)
     if "problem" in source:

@@ -9,8 +9,8 @@ import numpy as np
 from skde.base import BaseSolver, best_run_of
 from skde.callbacks import ParameterTrace, traces_of
 from skde.curves import Band
-from skde.plotting.axes import axes_of, draw_band, show_legend, titled
-from skde.plotting.solvers import check_solver, name_of, title_of
+from skde.plotting.axes import axes_of, draw_band, show_legend, write_title
+from skde.plotting.solvers import check_solver, name_objective, name_of
 from skde.typing import FloatArray, IntArray
 from skde.utils.validation import check_choice, check_int
 
@@ -102,8 +102,8 @@ class ParameterTrajectoryDisplay:
             raise ValueError(
                 "parameters are recorded during a fit: Minimizer(..., callbacks=[ParameterTrace()]), then fit"
             )
-        title = " on ".join(text for text in (name_of(estimator), title_of(estimator)) if text)
-        display = cls(*of_run(traces[0], best if run is None else run), name=name, title=title)
+        title = " on ".join(text for text in (name_of(estimator), name_objective(estimator)) if text)
+        display = cls(*select_run(traces[0], best if run is None else run), name=name, title=title)
         return display.plot(ax, x_axis=x_axis, **kwargs)
 
     @classmethod
@@ -146,7 +146,7 @@ class ParameterTrajectoryDisplay:
                 "result must be a ParameterTrace of a fit: trace = ParameterTrace(), Minimizer(..., "
                 f"callbacks=[trace]).fit(...), then from_result(trace); got {type(result).__name__}"
             )
-        return cls(*of_run(result, run), name=name).plot(ax, x_axis=x_axis, **kwargs)
+        return cls(*select_run(result, run), name=name).plot(ax, x_axis=x_axis, **kwargs)
 
     def plot(
         self, ax: Any = None, *, x_axis: str = "n_iter", name: str | None = None, **kwargs: Any
@@ -181,13 +181,13 @@ class ParameterTrajectoryDisplay:
         ax.set_xlabel(AXES[x_axis])
         ax.set_ylabel("value")
         ax.set_ylim(-0.03, max(1.03, ax.get_ylim()[1]))
-        titled(ax, self.title)
+        write_title(ax, self.title)
         show_legend(ax, title="median and quartiles of the individuals")
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
 
-def of_run(trace: ParameterTrace, run: int) -> tuple[IntArray, IntArray, dict[str, FloatArray]]:
+def select_run(trace: ParameterTrace, run: int) -> tuple[IntArray, IntArray, dict[str, FloatArray]]:
     """Return generations, evaluations and quartiles of one run of a trace."""
     n_evals = trace.n_evals
     if not trace.quartiles:

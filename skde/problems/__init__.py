@@ -11,7 +11,7 @@ from typing import Any
 from skde.problems.base import Problem
 from skde.problems.constraints import ConstrainedProblem
 from skde.problems.minmax import MinMaxProblem
-from skde.utils.validation import check_choice, check_int, nearest, shown
+from skde.utils.validation import check_choice, check_int, nearest, quote
 
 __all__ = ["ConstrainedProblem", "MinMaxProblem", "Problem", "get_problem", "problem_names"]
 
@@ -113,7 +113,7 @@ def get_problem(name: str, dim: int | None = None, **options: Any) -> Any:
     ConstrainedProblem('fabris2012/p3', dim=10)
     """
     if not isinstance(name, str):
-        raise TypeError(f"name must be that of a problem, got {shown(name)} ({type(name).__name__})")
+        raise TypeError(f"name must be that of a problem, got {quote(name)} ({type(name).__name__})")
     canonical = ALIASES.get(name, name)
     suite = suite_of(canonical)
     if suite is None:

@@ -12,7 +12,7 @@ from skde.engines import Compiled
 from skde.functions.forms import AUTO, Form, as_form, check_form, find_at
 from skde.functions.named_point import rows_of_point
 from skde.functions.point_workers import Part, unlimited
-from skde.functions.pointwise import NanOnError, scalar
+from skde.functions.pointwise import NanOnError, read_point_value
 from skde.problems.scipy_constraints import (
     Constraint,
     Nonlinear,
@@ -23,7 +23,7 @@ from skde.problems.scipy_constraints import (
 )
 from skde.typing import Array, FloatArray
 from skde.utils.arrays import array_namespace, points, real_values
-from skde.utils.validation import check_bounds, check_real, listed, shown
+from skde.utils.validation import check_bounds, check_real, list_bounds, quote
 from skde.variables import Variables, as_variables
 
 
@@ -100,13 +100,13 @@ class ConstrainedProblem:
         if not callable(f):
             raise TypeError(f"f must be a function of arrays of shape (n, dim), got {f!r} ({type(f).__name__})")
         if not isinstance(name, str):
-            raise TypeError(f"name must be a string, got {shown(name)} ({type(name).__name__})")
+            raise TypeError(f"name must be a string, got {quote(name)} ({type(name).__name__})")
         self.name = name
         self.vectorized = check_form("vectorized", vectorized)
         self._n_jobs: int | None = 1
         self._f = f
         self.form = as_form(True if self.compiled else self.vectorized)
-        given, bounds = constraint_list(constraints), listed(bounds)
+        given, bounds = constraint_list(constraints), list_bounds(bounds)
         self.variables = as_variables(bounds)
         self.of_point = rows_of_point(f, self.variables, 1, value_alone)
         if self.variables is None:
@@ -307,7 +307,7 @@ def refuse_outputs(value: Any, shape: tuple[int, ...]) -> None:
 def value_alone(value: Any, x: FloatArray) -> float:
     """Return the value of an objective at one point, which has no constraints with it."""
     refuse_outputs(value, ())
-    return scalar(value, x)
+    return read_point_value(value, x)
 
 
 def total_violation(constraints: Array, n_inequalities: int, tol: float) -> Array:

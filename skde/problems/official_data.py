@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skde.typing import FloatArray
-from skde.utils.validation import check_choice, check_path, shown
+from skde.utils.validation import check_choice, check_path, quote
 
 CHOICES = ("generated", "official")
 SPECS = ("cec", "paper")
@@ -53,7 +53,7 @@ class OfficialFiles(NamedTuple):
         """
         if check_choice("data", data, CHOICES) == "generated":
             if folder is not None:
-                raise ValueError(f"folder is for data='official' only, got {shown(folder)} and data='generated'")
+                raise ValueError(f"folder is for data='official' only, got {quote(folder)} and data='generated'")
             return None
         place = self.installed() if folder is None else Path(check_path("folder", folder))
         if not place.is_dir():

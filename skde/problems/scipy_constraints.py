@@ -16,7 +16,7 @@ from skde.functions.point_workers import unlimited
 from skde.functions.pointwise import RowByRow
 from skde.typing import Array, FloatArray
 from skde.utils.arrays import array_namespace, contiguous, real_array
-from skde.utils.validation import shown
+from skde.utils.validation import quote
 from skde.variables import Variables
 
 ALLOWED = "LinearConstraint, NonlinearConstraint or Bounds of scipy.optimize"
@@ -253,7 +253,7 @@ def parse_constraint(
     if isinstance(given, Mapping) and callable(given.get("fun")) and kind in ("ineq", "eq"):
         function, args = given["fun"], given.get("args", ())
         if not isinstance(args, tuple | list):
-            raise TypeError(f"{what}['args'] must be a tuple, such as (value,), got {shown(args)}")
+            raise TypeError(f"{what}['args'] must be a tuple, such as (value,), got {quote(args)}")
         upper = 0.0 if kind == "eq" else np.inf
         own = (lambda x, /: function(x, *args)) if args else function
         return Nonlinear(what, own, 0.0, upper, as_form(vectorized), variables)

@@ -10,7 +10,7 @@ import numpy as np
 from skde.functions.forms import ConstraintsReturned, ListReturned, as_form, find_at
 from skde.functions.named_point import rows_of_point
 from skde.functions.point_workers import Part, unlimited
-from skde.functions.pointwise import NanOnError, one_number, scalar
+from skde.functions.pointwise import NanOnError, one_number, read_point_value
 from skde.problems.constraints import ConstrainedProblem
 from skde.problems.scipy_constraints import Nonlinear
 from skde.typing import Array, FloatArray
@@ -206,7 +206,7 @@ class PointOutputs:
 def number_or_outputs(value: Any, x: FloatArray) -> float:
     """Return the number that a function of one point has returned; raise `ConstraintsReturned` for (f, g, h)."""
     find_outputs(value, x)
-    return scalar(value, x)
+    return read_point_value(value, x)
 
 
 def find_outputs(value: Any, x: FloatArray) -> None:

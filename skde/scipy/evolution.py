@@ -8,10 +8,10 @@ from typing import Any
 from scipy.optimize import OptimizeResult
 
 from skde.scipy.evolution_solver import DifferentialEvolutionSolver
-from skde.utils.validation import named_parameters
+from skde.utils.validation import suggest_names
 
 
-@named_parameters
+@suggest_names
 def differential_evolution(
     func: Callable[..., Any],
     bounds: Any,

@@ -29,7 +29,7 @@ from skde.scipy.inputs import (
 from skde.typing import FloatArray
 from skde.utils.arrays import check_real_dtype
 from skde.utils.random_state import run_seeds
-from skde.utils.validation import check_choice, check_int, check_real, shown
+from skde.utils.validation import check_choice, check_int, check_real, quote
 
 POLISH_EVALS = 15_000  # SciPy's limit of L-BFGS-B
 EPSILON = float(np.finfo(np.float64).eps)
@@ -103,7 +103,7 @@ class DifferentialEvolutionSolver:
         self.maxiter = 1000 if maxiter is None else check_int("maxiter", maxiter, 0)
         self.tol, self.atol = check_real("tol", tol), check_real("atol", atol)
         if callback is not None and not callable(callback):
-            raise TypeError(f"callback must be a function or None, got {shown(callback)} ({type(callback).__name__})")
+            raise TypeError(f"callback must be a function or None, got {quote(callback)} ({type(callback).__name__})")
         self.callback, self.polish, self.disp = callback, polish, disp
         self.updating = check_choice("updating", updating, ("immediate", "deferred"))
         self.vectorized, self._map = self._workers(workers, vectorized)

@@ -11,7 +11,7 @@ from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint
 from scipy.stats import qmc
 
 from skde.typing import FloatArray
-from skde.utils.validation import check_choice, check_real, nearest, shown
+from skde.utils.validation import check_choice, check_real, nearest, quote
 
 MUTATIONS = {
     "best1": "best/1",
@@ -53,7 +53,7 @@ class Box:
         whole = np.array(False if integrality is None else integrality, bool)
         if whole.shape not in ((), (1,), (dim,)):
             raise ValueError(
-                f"integrality must have one value, or one for each of the {dim} variables, got {shown(integrality)}"
+                f"integrality must have one value, or one for each of the {dim} variables, got {quote(integrality)}"
             )
         self.integrality = np.broadcast_to(whole, dim).copy()
         first, last = np.ceil(self.lower[self.integrality]), np.floor(self.upper[self.integrality])
@@ -102,7 +102,7 @@ def checked_bounds(bounds: Any) -> FloatArray:
     if box.ndim != 2 or box.shape[1] != 2 or not len(box) or not np.isfinite(box).all():
         raise ValueError(
             "bounds should be a sequence containing finite real valued (min, max) pairs for each value in x, got "
-            f"{shown(bounds)}"
+            f"{quote(bounds)}"
         )
     for j in np.flatnonzero(box[:, 0] > box[:, 1]):
         raise ValueError(f"bounds[{j}] must have min <= max, got {tuple(box[j].tolist())}")
@@ -130,7 +130,7 @@ def initial_population(
     if x0 is not None:
         point = np.asarray(x0, np.float64)
         if not box.contains(point):
-            raise ValueError(f"Some entries in x0 lay outside the specified bounds: got {shown(x0)}")
+            raise ValueError(f"Some entries in x0 lay outside the specified bounds: got {quote(x0)}")
         start[0] = box.units(point)
     return np.asarray(start)
 
@@ -157,7 +157,7 @@ def check_strategy(strategy: Any) -> Any:
     """Return a strategy: a name of SciPy or a function."""
     if not callable(strategy) and not (isinstance(strategy, str) and strategy in STRATEGIES):
         raise ValueError(
-            f"Please select a valid mutation strategy: {', '.join(STRATEGIES)} or a callable; got {shown(strategy)}"
+            f"Please select a valid mutation strategy: {', '.join(STRATEGIES)} or a callable; got {quote(strategy)}"
             f"{nearest(strategy, STRATEGIES)}"
         )
     return strategy
@@ -174,7 +174,7 @@ def scale_factor(mutation: Any) -> float | tuple[float, float]:
     ):
         raise ValueError(
             "The mutation constant must be a float in U[0, 2), or specified as a tuple(min, max) where min < max and "
-            f"min, max are in U[0, 2); got {shown(mutation)}"
+            f"min, max are in U[0, 2); got {quote(mutation)}"
         )
     low, high = float(values.min()), float(values.max())
     return low if low == high else (low, high)
@@ -201,7 +201,7 @@ class Violation:
         if not isinstance(constraint, NonlinearConstraint | LinearConstraint | Bounds):
             raise TypeError(
                 "constraints must be NonlinearConstraint, LinearConstraint or Bounds of scipy.optimize, or a sequence "
-                f"of these, got {shown(constraint)}"
+                f"of these, got {quote(constraint)}"
             )
         self.constraint = constraint
         self.lower = np.atleast_1d(np.asarray(constraint.lb, np.float64))[:, None]

@@ -14,7 +14,7 @@ from skde.algorithms import Algorithm
 from skde.callbacks import Progress
 from skde.minimizer import Minimizer
 from skde.scipy.inputs import takes_result
-from skde.utils.validation import check_names, shown
+from skde.utils.validation import check_names, quote
 
 OWN_PARAMETERS = ("bounds", "args", "method", "x0", "dim")
 PARAMETERS = tuple(name for name in Minimizer().get_params(deep=False) if name not in ("algorithm", "bounds"))
@@ -70,9 +70,9 @@ def minimize(
     """
     check_names("minimize", parameters, (*OWN_PARAMETERS, *PARAMETERS))
     if not isinstance(args, tuple):
-        raise TypeError(f"args must be a tuple, such as (value,), got {shown(args)} ({type(args).__name__})")
+        raise TypeError(f"args must be a tuple, such as (value,), got {quote(args)} ({type(args).__name__})")
     if args and not callable(fun):
-        raise TypeError(f"args are passed on to a function, so fun must be callable, got {shown(fun)}; leave args out")
+        raise TypeError(f"args are passed on to a function, so fun must be callable, got {quote(fun)}; leave args out")
     objective = (lambda X, /: fun(X, *args)) if args else fun
     return Minimizer(clone_of(method), **parameters).fit(objective, dim=dim, bounds=bounds, x0=x0).result_
 

@@ -42,7 +42,7 @@ INTEGERS, REALS, BOOLS = (int, Integral), (float, int, Real), (bool, np.bool_)
 
 def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
     """Return value as an int in [low, high]; an array of no dimension counts as its number."""
-    given = scalar(value)
+    given = unwrap_scalar(value)
     is_integer = isinstance(given, INTEGERS) and not isinstance(given, bool)
     number = int(given) if is_integer else 0
     if not is_integer or number < low or (high is not None and number > high):
@@ -53,16 +53,16 @@ def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
 
 def check_bool(name: str, value: Any) -> bool:
     """Return value as a bool; other values that count as true or false are refused."""
-    given = scalar(value)
+    given = unwrap_scalar(value)
     if not isinstance(given, BOOLS):
-        raise TypeError(f"{name} must be True or False, got {shown(value)} ({type(value).__name__})")
+        raise TypeError(f"{name} must be True or False, got {quote(value)} ({type(value).__name__})")
     return bool(given)
 
 
 def check_path(name: str, value: Any) -> str | os.PathLike[str]:
     """Return value when it can name a file."""
     if not isinstance(value, str | os.PathLike) or not os.fspath(value):
-        raise TypeError(f"{name} must be the name of a file or a path, got {shown(value)} ({type(value).__name__})")
+        raise TypeError(f"{name} must be the name of a file or a path, got {quote(value)} ({type(value).__name__})")
     return value
 
 
@@ -74,7 +74,7 @@ def check_jobs(n_jobs: Any) -> int | None:
     if number == 0:
         raise ValueError("n_jobs must be None or an integer other than 0, got 0")
     if number > MOST_JOBS and number > (most := max(MOST_JOBS, os.cpu_count() or 1)):
-        raise ValueError(f"n_jobs must be at most {most}, got {shown(n_jobs)}; -1 is as many as there are processors")
+        raise ValueError(f"n_jobs must be at most {most}, got {quote(n_jobs)}; -1 is as many as there are processors")
     return number
 
 
@@ -93,7 +93,7 @@ def check_real(
     high_open: bool = False,
 ) -> float:
     """Return value as a float in the interval; NaN is never inside. An array of no dimension counts as its number."""
-    given, too_large = scalar(value), ""
+    given, too_large = unwrap_scalar(value), ""
     is_real = isinstance(given, REALS) and not isinstance(given, bool)
     number = float("nan")
     if is_real:
@@ -112,8 +112,8 @@ def check_real(
 def refuse(name: str, allowed: str, value: Any, is_number: bool, why: str = "") -> NoReturn:
     """Raise the error for a value that is out of range or, where it is no number, of a wrong type."""
     if not is_number:
-        raise TypeError(f"{name} must be {allowed}, got {shown(value)} ({type(value).__name__})")
-    raise ValueError(f"{name} must be {allowed}, got {shown(value)}{why}")
+        raise TypeError(f"{name} must be {allowed}, got {quote(value)} ({type(value).__name__})")
+    raise ValueError(f"{name} must be {allowed}, got {quote(value)}{why}")
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
@@ -121,7 +121,7 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
     choices = list(choices)
     if not isinstance(value, str) or value not in choices:
         raise ValueError(
-            f"{name} must be one of {', '.join(map(repr, choices))}; got {shown(value)}{nearest(value, choices)}"
+            f"{name} must be one of {', '.join(map(repr, choices))}; got {quote(value)}{nearest(value, choices)}"
         )
     return value
 
@@ -149,13 +149,13 @@ def check_names(what: str, given: Iterable[str], allowed: Iterable[str]) -> None
         check_choice(f"a parameter of {what}", name, allowed)
 
 
-def named_parameters(function: Callable[P, R]) -> Callable[P, R]:
+def suggest_names(function: Callable[P, R]) -> Callable[P, R]:
     """Decorate a constructor or a function, so that the error for an unknown parameter suggests the nearest name."""
     names = [name for name in signature(function).parameters if name != "self"]
     constructs = function.__name__ == "__init__"
 
     @wraps(function)
-    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
         for name in kwargs:
             if name not in names:
                 called = type(args[0]).__name__ if constructs else function.__qualname__
@@ -163,7 +163,7 @@ def named_parameters(function: Callable[P, R]) -> Callable[P, R]:
                 raise TypeError(f"{called} got an unexpected keyword argument {name!r}{hint}")
         return function(*args, **kwargs)
 
-    return checked
+    return call
 
 
 def of_algorithm(called: str, name: str, names: Iterable[str]) -> str:
@@ -189,12 +189,12 @@ def nearest(value: Any, choices: Iterable[str]) -> str:
     return f"; did you mean {spelled[close[0]]!r}?" if close else ""
 
 
-def scalar(value: Any) -> Any:
+def unwrap_scalar(value: Any) -> Any:
     """Return the number in an array without dimensions; any other value unchanged."""
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
-def shown(value: Any) -> str:
+def quote(value: Any) -> str:
     """Return a value's repr for messages, shortened to about a line."""
     try:
         text = repr(value)
@@ -219,7 +219,7 @@ def float_array(value: Any, message: str) -> FloatArray:
             raise TypeError(f"the type {array.dtype} is none of numbers")
         return np.array(array, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{message}, got {shown(value)}") from error
+        raise ValueError(f"{message}, got {quote(value)}") from error
 
 
 def refuse_ragged(name: str, given: Any) -> None:
@@ -227,10 +227,10 @@ def refuse_ragged(name: str, given: Any) -> None:
     try:
         np.shape(given)
     except ValueError as error:
-        raise ValueError(f"{name} must have rows of one length, got {shown(given)}") from error
+        raise ValueError(f"{name} must have rows of one length, got {quote(given)}") from error
 
 
-def listed(bounds: Any) -> Any:
+def list_bounds(bounds: Any) -> Any:
     """Return bounds that can be read more than once: those of an iterator, such as a zip, as a list."""
     return list(bounds) if isinstance(bounds, Iterator) else bounds
 
@@ -258,19 +258,19 @@ def check_bounds(bounds: Any, dim: int | None = None) -> FloatArray:
     if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
         lower, upper = np.broadcast_arrays(np.atleast_1d(bounds.lb), np.atleast_1d(bounds.ub))
         bounds = np.stack([lower, upper], axis=1)
-    bounds = listed(bounds)
+    bounds = list_bounds(bounds)
     if isinstance(bounds, list | tuple):
         for j, pair in enumerate(bounds):
             if isinstance(pair, list | tuple) and len(pair) == 2 and any(one is None for one in pair):
                 raise ValueError(
-                    f"bounds[{j}] must be two finite numbers, got {shown(pair)}: the first points are drawn between "
+                    f"bounds[{j}] must be two finite numbers, got {quote(pair)}: the first points are drawn between "
                     "them, so give a number that the solution does not pass"
                 )
     box = float_array(bounds, "bounds must be pairs (low, high) of numbers")
     if box.shape == (2,) and dim is not None:
         box = box[None, :]
     if box.ndim != 2 or box.shape[1] != 2 or len(box) == 0:
-        hint = f" of {shown(bounds)}; the number of variables is named: dim={shown(bounds)}" if box.ndim == 0 else ""
+        hint = f" of {quote(bounds)}; the number of variables is named: dim={quote(bounds)}" if box.ndim == 0 else ""
         raise ValueError(
             f"bounds must have shape (dim, 2), one pair (low, high) a variable; got shape {box.shape}{hint}"
         )

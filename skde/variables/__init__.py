@@ -14,7 +14,7 @@ from skde.variables.kinds import (
     Variable,
     nameless,
 )
-from skde.variables.space import Variables, as_variables, checked_variables
+from skde.variables.space import Variables, as_variables, check_variables
 
 __all__ = [
     "KINDS",
@@ -28,6 +28,6 @@ __all__ = [
     "Variable",
     "Variables",
     "as_variables",
-    "checked_variables",
+    "check_variables",
     "nameless",
 ]

@@ -13,7 +13,7 @@ import numpy as np
 
 import skde._cpu as _cpu
 from skde.typing import FloatArray
-from skde.utils.validation import check_choice, check_int, check_real, float_array, shown
+from skde.utils.validation import check_choice, check_int, check_real, float_array, quote
 from skde.variables.choices import as_plain, describe_choice, is_choice, is_filed, read_choice
 
 # The sizes of integers that the kernels round: a half more is still a number of the precision.
@@ -251,7 +251,7 @@ class Ordinal(Variable):
     def __post_init__(self) -> None:
         values = float_array(self.values, "Ordinal.values must be increasing numbers")
         if values.ndim != 1 or len(values) < 1 or not (np.isfinite(values).all() and (np.diff(values) > 0).all()):
-            raise ValueError(f"Ordinal.values must be one or more increasing numbers, got {shown(self.values)}")
+            raise ValueError(f"Ordinal.values must be one or more increasing numbers, got {quote(self.values)}")
         given = tuple(
             value if is_filed(value) else number for value, number in zip(self.values, values.tolist(), strict=True)
         )
@@ -341,16 +341,16 @@ class Categorical(WholeNumbered):
     def __post_init__(self) -> None:
         given = self.choices
         if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray):
-            raise TypeError(f"Categorical.choices must be a list, got {shown(given)} ({type(given).__name__})")
+            raise TypeError(f"Categorical.choices must be a list, got {quote(given)} ({type(given).__name__})")
         choices = list(map(as_plain, given))
         for choice in choices:
             if not is_choice(choice):
                 raise TypeError(
-                    f"Categorical.choices must be text, numbers, bools, None or tuples of these, got {shown(choice)}; "
+                    f"Categorical.choices must be text, numbers, bools, None or tuples of these, got {quote(choice)}; "
                     "for other objects give their names, or their places in a list"
                 )
         if not choices or len(set(map(repr, choices))) < len(choices):
-            raise ValueError(f"Categorical.choices must be one or more different ones, got {shown(given)}")
+            raise ValueError(f"Categorical.choices must be one or more different ones, got {quote(given)}")
         object.__setattr__(self, "choices", tuple(given))
 
     @property
@@ -376,7 +376,7 @@ class Categorical(WholeNumbered):
         wanted = repr(as_plain(parameter))  # 1, 1.0 and True differ
         same = [k for k, choice in enumerate(self.choices) if repr(as_plain(choice)) == wanted]
         if not same:
-            raise ValueError(f"{what} must be one of {shown(self.choices)}, got {shown(parameter)}")
+            raise ValueError(f"{what} must be one of {quote(self.choices)}, got {quote(parameter)}")
         return float(same[0])
 
 
@@ -407,8 +407,8 @@ class Fixed(Variable):
     def __post_init__(self) -> None:
         if not isinstance(as_plain(self.value), int | float) and is_choice(self.value):
             raise TypeError(
-                f"Fixed.value must be a number, got {shown(self.value)}; for other values write "
-                f"Categorical([{shown(self.value)}])"
+                f"Fixed.value must be a number, got {quote(self.value)}; for other values write "
+                f"Categorical([{quote(self.value)}])"
             )
         number = check_real("Fixed.value", self.value, -np.inf, np.inf, low_open=True, high_open=True)
         object.__setattr__(self, "value", self.value if is_filed(self.value) else number)
@@ -451,10 +451,10 @@ def describe_variable(name: str | None, variable: Variable) -> dict[str, Any]:
     return {**parameters, "name": name, "kind": variable.kind}
 
 
-def described_variable(described: Any) -> tuple[str | None, Variable]:
+def read_variable(described: Any) -> tuple[str | None, Variable]:
     """Return the name and the variable of an entry of `Variables.describe`."""
     if not isinstance(described, Mapping) or not isinstance(described.get("name", 0), str | None):
-        raise ValueError(f"a variable must be described by name, kind and parameters, got {shown(described)}")
+        raise ValueError(f"a variable must be described by name, kind and parameters, got {quote(described)}")
     kind = KINDS[check_choice("the kind of a variable", described.get("kind"), KINDS)]
     parameters = {name: value for name, value in described.items() if name not in ("kind", "name")}
     try:
@@ -475,7 +475,7 @@ def as_variable(what: str, given: Any, kind: type[Variable] = Real) -> Variable:
     if not is_pair(given):
         raise TypeError(
             f"{what} must be a pair (low, high), Real, Integer, Log, Ordinal, Categorical or Fixed, got "
-            f"{shown(given)}{bounds_hint(given)}"
+            f"{quote(given)}{bounds_hint(given)}"
         )
     low, high = (check_real(what, bound) for bound in given)
     if kind is Integer:
@@ -497,12 +497,12 @@ def is_pair(given: Any) -> bool:
 def bounds_hint(given: Any) -> str:
     """Return the spelling of several values, or of one, for what is no pair; empty: there is none."""
     if isinstance(given, list | tuple | range | np.ndarray) and len(given) and all(map(is_choice, given)):
-        return f"; for one of several values write Categorical({shown(list(map(as_plain, given)))})"
+        return f"; for one of several values write Categorical({quote(list(map(as_plain, given)))})"
     if is_choice(given):
         spelling = (
             "Fixed({})" if isinstance(given, int | float) and not isinstance(given, bool) else "Categorical([{}])"
         )
-        return f"; for a value that is fixed write {spelling.format(shown(given))}"
+        return f"; for a value that is fixed write {spelling.format(quote(given))}"
     return ""
 
 

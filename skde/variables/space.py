@@ -12,7 +12,7 @@ import numpy as np
 
 from skde.constants import CONSTANTS, ENUMERATIONS
 from skde.typing import FloatArray
-from skde.utils.validation import clip_rounded, float_array, round_inwards, shown
+from skde.utils.validation import clip_rounded, float_array, quote, round_inwards
 from skde.variables.kinds import (
     LARGEST_INTEGER,
     SMALLEST_LOG,
@@ -25,8 +25,8 @@ from skde.variables.kinds import (
     WholeNumbered,
     as_variable,
     describe_variable,
-    described_variable,
     nameless,
+    read_variable,
 )
 
 NUMBERS = CONSTANTS["VARIABLE_NUMBERS"]  # of a variable in a table, skde/kernels/problems/variables.cuh
@@ -72,7 +72,7 @@ class Variables:
             members.append(variable)
         for name in names:
             if not isinstance(name, str) or not name or names.count(name) > 1:
-                raise ValueError(f"bounds: names must be different texts, got {shown(names)}")
+                raise ValueError(f"bounds: names must be different texts, got {quote(names)}")
         texts = named or any(getattr(variable, "name", None) for variable in members)
         object.__setattr__(self, "given", None)
         object.__setattr__(self, "named", bool(texts))
@@ -178,7 +178,7 @@ class Variables:
             raise ValueError(f"x must have shape ({len(self)},), got {np.shape(x)}")
         for name, variable, value in zip(self.names, self.members, x, strict=True):
             if isinstance(variable, WholeNumbered | Ordinal) and not variable.allowed(np.array([value], np.float64))[0]:
-                raise ValueError(f"x: {float(value)!r} is no value of {name!r}, which is {shown(variable)}")
+                raise ValueError(f"x: {float(value)!r} is no value of {name!r}, which is {quote(variable)}")
         return {
             name: variable.parameter(float(value))
             for name, variable, value in zip(self.names, self.members, x, strict=True)
@@ -207,7 +207,7 @@ class Variables:
             unknown = [str(name) for name in params if name not in members]
             problems = [("missing", missing), ("unknown", unknown)]
             raise ValueError(
-                f"{what} must have the variables {', '.join(self.names)}, got {shown(dict(params))}: "
+                f"{what} must have the variables {', '.join(self.names)}, got {quote(dict(params))}: "
                 + "; ".join(f"{problem} {', '.join(names)}" for problem, names in problems if names)
             )
         return [
@@ -241,7 +241,7 @@ class Variables:
                 row = f" in row {np.flatnonzero(rows)[wrong[0]]}" if len(values) > 1 else ""
                 raise ValueError(
                     f"{what}: {float(given[wrong[0]])!r}{row} is no value of {self.names[j]!r}, which is "
-                    f"{shown(variable)}"
+                    f"{quote(variable)}"
                 )
             out[rows, own] = np.clip(variable.components(given), *self.box[own].T)
         return out
@@ -258,7 +258,7 @@ class Variables:
     @classmethod
     def from_description(cls, described: Sequence[Mapping[str, Any]]) -> Variables:
         """Return the variables that `describe` described."""
-        members = list(map(described_variable, described))
+        members = list(map(read_variable, described))
         unnamed = [variable for name, variable in members if name is None]
         if unnamed and len(unnamed) < len(members):
             raise ValueError("a variable must be described by name, kind and parameters: some have no name")
@@ -304,7 +304,7 @@ def as_variables(bounds: Any) -> Variables | None:
     return Variables(pairs.tolist()) if fixed.any() and np.isfinite(pairs).all() else None
 
 
-def checked_variables(variables: Variables | None, dtype: np.dtype[Any]) -> Variables | None:
+def check_variables(variables: Variables | None, dtype: np.dtype[Any]) -> Variables | None:
     """Return the variables of a fit, after a check that its precision holds their numbers."""
     for name, variable in zip(variables.names, variables.members, strict=True) if variables is not None else ():
         if isinstance(variable, Integer) and max(map(abs, variable.limits)) > LARGEST_INTEGER[dtype.name]:

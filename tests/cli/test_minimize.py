@@ -273,7 +273,7 @@ def full(*arguments, **options):
         ("skde.MinMaxSolver.save", ["minmax", "minmax/rustem1", "--cycles", "2", "--save"]),
         ("skde.benchmark.records.replace_text", [*OUTPUTS[3][0], "--functions", "f0", "--budget", "300", "--out"]),
         (
-            "skde.tuning.report.replace_text",
+            "skde.tuning.report.atomic_write",
             [
                 "tune",
                 "de",

@@ -11,7 +11,7 @@ from skde.functions.named_point import refused_signature
 from skde.tuning.targets.algorithm_target import AlgorithmTarget
 from skde.tuning.targets.base import Limits, Target
 from skde.tuning.targets.cost_targets import CommandCost, EstimatorCost, FunctionCost, SequentialTarget
-from skde.utils.validation import nearest, shown
+from skde.utils.validation import nearest, quote
 
 
 def as_target(target: Any, limits: Limits, n_jobs: int | None, device: str, vectorized: bool | str = "auto") -> Target:
@@ -38,7 +38,7 @@ def as_target(target: Any, limits: Limits, n_jobs: int | None, device: str, vect
         if signature := refused_signature(target, 3):
             raise TypeError(
                 "the target must take three arguments, f(config, instance, seed), the first one a dict of the "
-                f"parameters; got {shown(target)}, with {signature}"
+                f"parameters; got {quote(target)}, with {signature}"
             )
         return SequentialTarget(FunctionCost(target), n_jobs)
     words = words_of(target) if isinstance(target, str) else target

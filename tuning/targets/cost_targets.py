@@ -22,7 +22,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import check_consistent_length
 
 from skde.tuning.targets.base import Job, Limits, Outcome, Target
-from skde.utils.validation import shown
+from skde.utils.validation import quote
 
 
 class Cost(ABC):
@@ -136,7 +136,7 @@ def single_number(cost: Any) -> Any:
     if math.prod(shape) != 1:
         raise CostShapeError(
             f"the target must return one number as the cost, or an array with one element, got shape {shape}: "
-            f"{shown(cost)}"
+            f"{quote(cost)}"
         )
     return cost.item() if hasattr(cost, "item") else np.asarray(cost).item()
 
@@ -148,7 +148,7 @@ def checked(cost: Any) -> float:
         value = float(number)
     except (TypeError, ValueError):
         raise TypeError(
-            f"the target must return one number as the cost, got {shown(number)} ({type(number).__name__})"
+            f"the target must return one number as the cost, got {quote(number)} ({type(number).__name__})"
         ) from None
     if math.isnan(value):
         raise ValueError("the cost is NaN")

@@ -16,7 +16,7 @@ from skde.benchmark.report_pages import Plot, Table
 from skde.benchmark.results_folder import Experiment
 from skde.benchmark.statistics import numbers
 from skde.benchmark.trial_scores import expected_running_time
-from skde.curves import HIGHEST_TARGET, TARGETS, quartiles, reached_at, targets
+from skde.curves import HIGHEST_TARGET, TARGETS, evals_to_goals, quartiles, targets
 from skde.typing import FloatArray
 from skde.utils.hypothesis_tests import ALPHA, friedman_ranks, nemenyi, posthocs
 
@@ -202,7 +202,9 @@ def ecdf_plot(experiment: Experiment, dim: int, prefix: str) -> tuple[Plot, Tabl
         ax = drawn.subplots()
         for column, label in enumerate(experiment.algorithms_of(dim)):
             found = [curves[column] for curves in complete]
-            reached = np.concatenate([reached_at(*curve, goals).ravel() for curve in found if curve is not None]) / dim
+            reached = (
+                np.concatenate([evals_to_goals(*curve, goals).ravel() for curve in found if curve is not None]) / dim
+            )
             places = np.unique(reached[np.isfinite(reached)])
             share = np.searchsorted(np.sort(reached), places, side="right") / len(reached)
             end = [share[-1] if len(share) else 0.0]
@@ -236,7 +238,7 @@ def running_times_table(experiment: Experiment, dim: int, prefix: str) -> Table 
             cell = experiment.cell(function, dim, name)
             curves = curves_of(cell)
             if cell is not None and curves is not None:
-                reached, n_evals = reached_at(*curves, goals), numbers(cell["n_evals"])
+                reached, n_evals = evals_to_goals(*curves, goals), numbers(cell["n_evals"])
                 times_to = [expected_running_time(column, n_evals) for column in reached.T]
                 rows.append([function, experiment.labels[name], *times_to])
     if not rows:

@@ -12,7 +12,7 @@ from skde.benchmark.report_plots import curves_of
 from skde.benchmark.results_folder import Experiment
 from skde.benchmark.statistics import numbers, rank_sum
 from skde.benchmark.trial_scores import expected_running_time, rank_scores, success_rate
-from skde.curves import reached_at
+from skde.curves import evals_to_goals
 from skde.utils.hypothesis_tests import (
     ALPHA,
     critical_difference,
@@ -105,7 +105,7 @@ def running_time(experiment: Experiment, cell: Cell) -> float | None:
     curves = curves_of(cell)
     if curves is None:
         return None
-    return expected_running_time(reached_at(*curves, np.array([experiment.zero]))[:, 0], n_evals)
+    return expected_running_time(evals_to_goals(*curves, np.array([experiment.zero]))[:, 0], n_evals)
 
 
 def ranks_table(

@@ -24,10 +24,10 @@ from skde.cli.arguments import (
     integer,
     integer_list,
     names,
-    number,
-    refuse,
+    read_number,
+    refuse_options,
 )
-from skde.cli.output import run_and_show, to_json
+from skde.cli.output import format_json, run_and_show
 from skde.engines import choose_device
 from skde.utils.serialization import json_view
 from skde.utils.validation import DTYPES, check_real
@@ -69,7 +69,7 @@ def add_speed(commands: Any) -> None:
     add("--threads", type=integer, metavar="N", help="of the comparison with one thread (default: 2); not with --scale")
     add(
         "--seconds",
-        type=number,
+        type=read_number,
         help="of every repeat of a measurement on the CPU, and with --scale on a GPU too (default: 0.2; --quick: 0.05)",
     )
     add("--out", type=Path, metavar="FILE", help="also write the record, JSON, to a file")
@@ -79,7 +79,7 @@ def add_speed(commands: Any) -> None:
     add("--axis", type=names, metavar="NAME,...", help=f"of --scale: {', '.join(scale_sizes.AXES)} (default: all)")
     add(
         "--limit",
-        type=number,
+        type=read_number,
         help="of --scale: longest time of one figure in seconds; it is left out beyond (default: 60)",
     )
     add("--quick", action="store_true", default=None, help="of --scale: sizes up to a million components, 3 repeats")
@@ -161,7 +161,7 @@ def add_compare(commands: Any) -> None:
     )
     add(
         "--zero",
-        type=number,
+        type=read_number,
         help="errors below are zero (default: 1e-12 for nashed2012, 1e-14 for wang2012, else 1e-8)",
     )
 
@@ -179,7 +179,7 @@ def add_report(commands: Any) -> None:
     )
     add(
         "--zero",
-        type=number,
+        type=read_number,
         help="errors up to this are solved (default: 1e-12 for nashed2012, 1e-14 for wang2012, else 1e-8)",
     )
 
@@ -195,7 +195,7 @@ def bench_speed(options: Any) -> int:
     check_record_options(options)
     if options.scale:
         return bench_scale(options)
-    refuse(options, ("algorithms", "dtype", "axis", "limit", "quick"), "needs --scale")
+    refuse_options(options, ("algorithms", "dtype", "axis", "limit", "quick"), "needs --scale")
     record = speed.measure(
         options.device,
         threads=2 if options.threads is None else options.threads,
@@ -209,7 +209,7 @@ def bench_speed(options: Any) -> int:
 
 def bench_scale(options: Any) -> int:
     """Measure over sizes, and print and write the record; after an interruption, that of the finished part."""
-    refuse(options, ("threads",), "has no effect with --scale, which uses one thread of the CPU")
+    refuse_options(options, ("threads",), "has no effect with --scale, which uses one thread of the CPU")
     settings = scale_sizes.Settings(
         options.algorithms or tuple(ALGORITHMS),
         options.dtype or DTYPES,
@@ -228,7 +228,7 @@ def bench_scale(options: Any) -> int:
 
 def show_figures(options: Any, record: dict[str, Any], table: Callable[[dict[str, Any]], str]) -> None:
     """Print a record, as JSON or a table, and write it."""
-    print(to_json(record) if options.json else table(record))
+    print(format_json(record) if options.json else table(record))
     if options.out is not None:
         write_figures(options.out, json_view(record, finite=True))
 
@@ -243,13 +243,13 @@ def bench_run(options: Any) -> int:
     suite = find_suite(options.suite)
     run = partial(trials.run, settings, optimizers, options.dims, options.functions, curves=not options.no_curves)
     if suite.platform is None:
-        refuse(options, ("data",), f"is for suites of platforms, such as bbob; {suite.name!r} has no logger")
+        refuse_options(options, ("data",), f"is for suites of platforms, such as bbob; {suite.name!r} has no logger")
     else:
         trials.plan_parts(suite, settings, optimizers, options.dims, options.functions)  # before a folder is made
         run = partial(run, logs=prepare_logs(options, suite))
 
     def show(record: Any) -> None:
-        print(to_json(record) if options.json else tables.summary_table(statistics.summary(record)))
+        print(format_json(record) if options.json else tables.summary_table(statistics.summary(record)))
 
     return record_and_show(options, run, show)
 
@@ -259,7 +259,7 @@ def prepare_logs(options: Any, suite: Suite) -> TrialLogs:
     assert suite.platform is not None
     if options.data is None:
         raise InputError(f"--suite {suite.name} needs --data FOLDER, for the files that {suite.platform.reader} reads")
-    refuse(options, ("out",), f"has no effect with --data: the record is {options.data / RECORD}")
+    refuse_options(options, ("out",), f"has no effect with --data: the record is {options.data / RECORD}")
     logs = TrialLogs(options.data, suite.name, suite.platform)
     options.out = logs.folder / RECORD
     return logs
@@ -269,7 +269,7 @@ def bench_compare(options: Any) -> int:
     """Compare the algorithms of some records and print the tables."""
     record = statistics.merge({str(file): read_runs(file) for file in options.files})
     comparison = statistics.compare(record, options.baseline, zero=options.zero)
-    print(to_json(comparison) if options.json else tables.comparison_table(comparison))
+    print(format_json(comparison) if options.json else tables.comparison_table(comparison))
     return 0
 
 
@@ -281,7 +281,7 @@ def bench_report(options: Any) -> int:
     made = report.make_report(options.folder, baseline=options.baseline, zero=options.zero, say=say)
     files = [str(file) for file in report.write_report(made, out)]
     if options.json:
-        print(to_json({"files": files, "notes": made.notes}))
+        print(format_json({"files": files, "notes": made.notes}))
         return 0
     for note in made.notes:
         print(note)

@@ -14,8 +14,16 @@ from skde.benchmark.protocol import PROTOCOL, QUICK, Selection
 from skde.benchmark.reproduction import Reproduction
 from skde.benchmark.tables import comparison_text
 from skde.cli import extensions
-from skde.cli.arguments import InputError, add_command, check_record_options, integer, integer_list, names, refuse
-from skde.cli.output import to_json
+from skde.cli.arguments import (
+    InputError,
+    add_command,
+    check_record_options,
+    integer,
+    integer_list,
+    names,
+    refuse_options,
+)
+from skde.cli.output import format_json
 from skde.problems.official_data import CHOICES
 from skde.utils.validation import check_choice
 
@@ -65,11 +73,11 @@ def reproduce(options: Any) -> int:
     check_record_options(options)
     tuning = reproduction.paper.tuning
     if tuning is not None and options.table == [str(tuning.table)]:
-        refuse(options, OF_RESULTS, "is not for a tuning")
+        refuse_options(options, OF_RESULTS, "is not for a tuning")
         options.table = tuning.table
         code: int = extensions.find_reproduction("tuning")(options, reproduction.paper)
         return code
-    refuse(options, OF_TUNINGS, "is for a tuning: nashed2012 --table 1")
+    refuse_options(options, OF_TUNINGS, "is for a tuning: nashed2012 --table 1")
     return results(options, reproduction)
 
 
@@ -110,7 +118,7 @@ def show(options: Any, reproduction: Reproduction, record: Any) -> None:
             }
             for made in comparisons
         ]
-        print(to_json({**record, "paper": asdict(reproduction.paper)["title"], "tables": tables}))
+        print(format_json({**record, "paper": asdict(reproduction.paper)["title"], "tables": tables}))
         return
     where = record["machine"].get("gpu") or record["machine"]["cpu"]
     print(f"{reproduction.paper.title}\npaper: {reproduction.paper.machine}; ours: {where}")
