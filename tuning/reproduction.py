@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from skde.algorithms import Algorithm
+from skde.algorithms import ALGORITHMS, Algorithm
 from skde.benchmark.growing_record import UNRECORDED, Job, Recording
 from skde.benchmark.optimizers import Budget
 from skde.benchmark.papers import Paper, Tuning
@@ -23,7 +23,7 @@ from skde.problems import Problem
 from skde.problems.data import uniforms
 from skde.tuning import RacingTuner, Space
 from skde.tuning.comparison import BOTH, paper_setting, ranked, read_tuning, write_tuning
-from skde.tuning.default_spaces import SPACES
+from skde.tuning.default_spaces import distributions
 from skde.tuning.report import python_line
 from skde.tuning.rules import Rules, preset
 from skde.tuning.study_storage import StudyRecord, open_storage
@@ -150,7 +150,8 @@ def run(
 def space(paper: Paper, name: str) -> Space:
     """Return the space of the paper's tuning; the paper's values are not among the first configurations."""
     assert paper.tuning is not None
-    return Space({parameter: SPACES[name][parameter] for parameter in paper.tuning.parameters[name]})
+    every = distributions(ALGORITHMS[name])
+    return Space({parameter: every[parameter] for parameter in paper.tuning.parameters[name]})
 
 
 def rules(paper: Paper, settings: Settings) -> Rules:

@@ -13,10 +13,6 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     kind.name: kind for kind in vars(registry).values() if isinstance(kind, type) and issubclass(kind, Algorithm)
 }
 
-# Parameters that leave room for a small population. Scatter search: few references, and few steps of their children.
-# SOUPDE: one population, because each needs 4.
-SMALL: dict[str, dict[str, Any]] = {"ss": {"n_best": 3, "n_diverse": 1, "n_local": 1}, "soupde": {"subpopulations": 1}}
-
 __all__ = [
     "ALGORITHMS",
     "Algorithm",
@@ -93,4 +89,5 @@ def small_population(name: str, pop_size: int) -> Algorithm:
     -------
     algorithm : Algorithm
     """
-    return get_algorithm(name, pop_size=pop_size, **SMALL.get(name, {}))
+    kind = ALGORITHMS[check_choice("algorithm", name, ALGORITHMS)]
+    return kind(**{"pop_size": pop_size, **kind.small_parameters})

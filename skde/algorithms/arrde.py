@@ -12,6 +12,7 @@ import skde._cpu as _cpu
 from skde.algorithms.base import REPAIRS, Algorithm, FitSetting, StateSizes, population_reduction
 from skde.algorithms.saved_state import SavedRuns
 from skde.algorithms.success_history import MEMORY, archive_rows, check_memory
+from skde.algorithms.tuning_space import SHRINKING_POPULATION, Range, TuningSpace
 from skde.constants import CONSTANTS, ENUMERATIONS
 from skde.utils.validation import check_int, check_real
 
@@ -104,6 +105,16 @@ class ARRDE(Algorithm):
 
     name: ClassVar[str] = "arrde"
     shrinks: ClassVar[bool] = True
+    tuning_space: ClassVar[TuningSpace] = {
+        "p_best": Range(0.02, 0.4),
+        "memory_size": Range(2, 20, log=True),
+        "archive_rate": Range(0.0, 4.0),
+        "refine_from": Range(0.5, 0.99),
+        "tol_first": Range(1e-12, 1e-2, log=True),
+        "tol_restart": Range(1e-12, 1e-2, log=True),
+        "tol_refine": Range(1e-12, 1e-2, log=True),
+        "pop_size": SHRINKING_POPULATION,
+    }
 
     p_best: float = 0.11
     memory_size: int = 6

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from skde.algorithms.saved_state import SavedRuns
+from skde.algorithms.tuning_space import TuningSpace
 from skde.constants import CONSTANTS, choices
 from skde.utils.validation import check_choice, check_int, check_real, quote, unwrap_scalar
 
@@ -97,6 +99,16 @@ class Algorithm(BaseEstimator, ABC):
         Integer kernel parameters that become compile-time constants on the GPU if all runs have the same value.
     shrinks : bool
         Whether the population shrinks as the budget is spent. The result of a fit then depends on its limits.
+    tuning_space : mapping of str to Range or tuple
+        The parameters that a tuning configures, with their ranges or choices; empty: a tuning needs a space of the
+        user's.
+    small_parameters : mapping of str to object
+        Parameters that leave room for a population of 6 individuals.
+    vectors_per_trial : int
+        Vectors of dim components that a generation reads and writes for a trial, by the equations; those that all
+        trials share do not count. DE reads the target and three donors, and writes the survivor.
+    most_trials : int
+        Largest number of trials of a generation.
     """
 
     name: ClassVar[str]
@@ -104,6 +116,28 @@ class Algorithm(BaseEstimator, ABC):
     pop_size: int | None
     constants: ClassVar[tuple[str, ...]] = ("repair",)
     shrinks: ClassVar[bool] = False
+    tuning_space: ClassVar[TuningSpace] = MappingProxyType({})
+    small_parameters: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    vectors_per_trial: ClassVar[int] = 5
+    most_trials: ClassVar[int] = MOST_INDIVIDUALS
+
+    @classmethod
+    def with_trials(cls, trials: int, **parameters: Any) -> Self:
+        """Return an instance that makes about this number of trials in every generation.
+
+        Parameters
+        ----------
+        trials : int
+            The number.
+        **parameters
+            Other parameters.
+
+        Returns
+        -------
+        algorithm : Algorithm
+        """
+        constant = {"pop_min": trials} if cls.shrinks else {}
+        return cls(**{"pop_size": trials, **constant, **parameters})
 
     @property
     def kernel(self) -> str:

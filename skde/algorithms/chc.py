@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from skde.algorithms.base import Algorithm, FitSetting, StateSizes
 from skde.algorithms.saved_state import SavedRuns
+from skde.algorithms.tuning_space import POPULATION, Range, TuningSpace
 from skde.constants import ENUMERATIONS
 from skde.utils.validation import check_int, check_real
 
@@ -62,6 +63,12 @@ class CHC(Algorithm):
     """
 
     name: ClassVar[str] = "chc"
+    tuning_space: ClassVar[TuningSpace] = {
+        "alpha": Range(0.1, 1.0),
+        "bits": Range(5, 30),
+        "divergence": Range(0.05, 1.0),
+        "pop_size": POPULATION,
+    }
     constants: ClassVar[tuple[str, ...]] = ()
 
     alpha: float = 0.5

@@ -10,6 +10,7 @@ import numpy as np
 
 from skde.algorithms.base import MOST_INDIVIDUALS, REPAIRS, Algorithm, FitSetting, StateSizes
 from skde.algorithms.saved_state import SavedRuns
+from skde.algorithms.tuning_space import POPULATION, Range, TuningSpace
 from skde.constants import ENUMERATIONS, choices
 from skde.utils.validation import check_bool, check_choice, check_int, check_real
 
@@ -122,6 +123,13 @@ class CMAES(Algorithm):
     """
 
     name: ClassVar[str] = "cmaes"
+    tuning_space: ClassVar[TuningSpace] = {
+        "sigma0": Range(0.05, 0.5, log=True),
+        "restarts": ("ipop", "bipop"),
+        "active": (True, False),
+        "pop_size": POPULATION,
+    }
+    vectors_per_trial: ClassVar[int] = 2  # a trial is written, and read for the mean
 
     pop_size: int | None = None
     sigma0: float = 0.2

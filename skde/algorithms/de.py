@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import skde._cpu as _cpu
 from skde.algorithms.base import REPAIRS, FitSetting, StateSizes
 from skde.algorithms.opposition import OppositionAlgorithm
+from skde.algorithms.tuning_space import POPULATION, Range, TuningSpace
 from skde.constants import choices
 from skde.utils.validation import check_real, nearest, quote
 
@@ -16,6 +17,10 @@ from skde.utils.validation import check_real, nearest, quote
 MUTATIONS = {"/".join(name.rsplit("_", 1)).replace("_", "-"): number for name, number in choices("Mutation").items()}
 CROSSOVERS = choices("Crossover")
 NEEDS_NO_CROSSOVER = "current-to-rand/1"
+# Nashed et al. (2012) tuned three mutations and both crossovers.
+TUNED_STRATEGIES = tuple(
+    f"{mutation}/{crossover}" for mutation in ("rand/1", "best/1", "current-to-best/1") for crossover in ("bin", "exp")
+)
 
 
 @lru_cache
@@ -128,6 +133,13 @@ class DE(DifferentialEvolution):
 
     name: ClassVar[str] = "de"
     kernel_name: ClassVar[str] = "de"
+    # Storn and Price (1997): F in [0, 2], of which more than 1 was never reported to help; CR in [0, 1].
+    tuning_space: ClassVar[TuningSpace] = {
+        "strategy": TUNED_STRATEGIES,
+        "F": Range(0.1, 1.0),
+        "CR": Range(0.0, 1.0),
+        "pop_size": POPULATION,
+    }
 
     strategy: str = "rand/1/bin"
     F: float | tuple[float, float] = 0.5

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from skde.algorithms.base import REPAIRS, FitSetting, StateSizes
 from skde.algorithms.opposition import OppositionAlgorithm
 from skde.algorithms.saved_state import SavedRuns
+from skde.algorithms.tuning_space import POPULATION, Range, TuningSpace
 from skde.constants import ENUMERATIONS
 from skde.utils.validation import check_int, check_real
 
@@ -75,6 +76,13 @@ class GADE(OppositionAlgorithm):
     """
 
     name: ClassVar[str] = "gade"
+    tuning_space: ClassVar[TuningSpace] = {
+        "p_best": Range(0.05, 0.3),
+        "pbest_rate": Range(0.0, 1.0),
+        "F_least": Range(0.0, 0.5),
+        "learning_period": Range(5, 100, log=True),
+        "pop_size": POPULATION,
+    }
 
     p_best: float = 0.05
     pbest_rate: float = 0.0

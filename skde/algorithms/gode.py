@@ -7,6 +7,9 @@ from typing import ClassVar
 
 from skde.algorithms.de import DE
 from skde.algorithms.jde import JDE
+from skde.algorithms.tuning_space import Range, TuningSpace
+
+OPPOSITION = {"opposition": Range(0.01, 0.4, log=True)}  # Wang et al. (2013) take 0.05
 
 
 @dataclass(repr=False, eq=False)
@@ -55,6 +58,7 @@ class GODE(DE):
     """
 
     name: ClassVar[str] = "gode"
+    tuning_space: ClassVar[TuningSpace] = {**DE.tuning_space, **OPPOSITION}
 
     strategy: str = "rand/1/exp"
     pop_size: int = 128
@@ -116,6 +120,7 @@ class GOJDE(JDE):
     """
 
     name: ClassVar[str] = "gojde"
+    tuning_space: ClassVar[TuningSpace] = {**JDE.tuning_space, **OPPOSITION}
 
     strategy: str = "rand/1/exp"
     F: tuple[float, float] = (0.2, 0.4)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from skde.algorithms.base import FitSetting
 from skde.algorithms.success_history import SuccessHistoryDE
+from skde.algorithms.tuning_space import POPULATION, Range, TuningSpace
 from skde.utils.validation import check_real
 
 
@@ -60,6 +61,13 @@ class JADE(SuccessHistoryDE):
     """
 
     name: ClassVar[str] = "jade"
+    # Zhang and Sanderson (2009): 1/c in [5, 20] and p in [5 %, 20 %].
+    tuning_space: ClassVar[TuningSpace] = {
+        "p_best": Range(0.05, 0.2),
+        "c": Range(0.05, 0.2),
+        "archive_rate": Range(0.0, 2.0),
+        "pop_size": POPULATION,
+    }
     rules: ClassVar[dict[str, float]] = {"p_drawn": 0, "p_least": 1, "weighted": 0, "lehmer_CR": 0, "staged": 0}
 
     p_best: float = 0.05

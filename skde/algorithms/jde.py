@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from skde.algorithms.base import FitSetting
-from skde.algorithms.de import DifferentialEvolution
+from skde.algorithms.de import TUNED_STRATEGIES, DifferentialEvolution
 from skde.algorithms.saved_state import SavedRuns
+from skde.algorithms.tuning_space import POPULATION, Range, TuningSpace
 from skde.utils.validation import check_choice, check_real
 
 KEEPS = ("success", "always")
@@ -68,6 +69,13 @@ class JDE(DifferentialEvolution):
 
     name: ClassVar[str] = "jde"
     kernel_name: ClassVar[str] = "jde"
+    # Brest et al. (2006): the probabilities are 0.1.
+    tuning_space: ClassVar[TuningSpace] = {
+        "strategy": TUNED_STRATEGIES,
+        "tau_1": Range(0.01, 0.5, log=True),
+        "tau_2": Range(0.01, 0.5, log=True),
+        "pop_size": POPULATION,
+    }
 
     strategy: str = "rand/1/bin"
     F: tuple[float, float] = (0.1, 1.0)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from skde.algorithms.lshade import LSHADE
+from skde.algorithms.success_history import SuccessHistoryDE
+from skde.algorithms.tuning_space import SHRINKING_POPULATION, Range, TuningSpace
 from skde.utils.validation import check_real
 
 
@@ -60,6 +62,12 @@ class JSO(LSHADE):
     """
 
     name: ClassVar[str] = "jso"
+    tuning_space: ClassVar[TuningSpace] = {
+        **SuccessHistoryDE.tuning_space,
+        "F_start": Range(0.1, 0.9),
+        "CR_start": Range(0.1, 1.0),
+        "pop_size": SHRINKING_POPULATION,
+    }
     rules: ClassVar[dict[str, float]] = {**LSHADE.rules, "staged": 1, "rate": 0.5}
 
     p_best: float = 0.25

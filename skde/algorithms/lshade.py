@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from skde.algorithms.success_history import SuccessHistoryDE
+from skde.algorithms.tuning_space import SHRINKING_POPULATION, TuningSpace
 
 
 @dataclass(repr=False, eq=False)
@@ -60,6 +61,7 @@ class LSHADE(SuccessHistoryDE):
 
     name: ClassVar[str] = "lshade"
     shrinks: ClassVar[bool] = True
+    tuning_space: ClassVar[TuningSpace] = {**SuccessHistoryDE.tuning_space, "pop_size": SHRINKING_POPULATION}
     rules: ClassVar[dict[str, float]] = {
         "p_drawn": 0,
         "p_least": 2,

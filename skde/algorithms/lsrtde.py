@@ -9,6 +9,7 @@ import numpy as np
 
 from skde.algorithms.base import REPAIRS, Algorithm, FitSetting, StateSizes, population_reduction
 from skde.algorithms.saved_state import SavedRuns
+from skde.algorithms.tuning_space import SHRINKING_POPULATION, Range, TuningSpace
 from skde.constants import ENUMERATIONS
 from skde.utils.validation import check_int, check_real
 
@@ -67,6 +68,11 @@ class LSRTDE(Algorithm):
 
     name: ClassVar[str] = "lsrtde"
     shrinks: ClassVar[bool] = True
+    tuning_space: ClassVar[TuningSpace] = {
+        "memory_size": Range(2, 20, log=True),
+        "CR_start": Range(0.5, 1.0),
+        "pop_size": SHRINKING_POPULATION,
+    }
     individuals_per_variable: ClassVar[int] = 20
 
     memory_size: int = 5

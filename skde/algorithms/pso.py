@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from skde.algorithms.base import REPAIRS, Algorithm, FitSetting, StateSizes
 from skde.algorithms.saved_state import SavedRuns
+from skde.algorithms.tuning_space import POPULATION, Range, TuningSpace
 from skde.constants import ENUMERATIONS, choices
 from skde.utils.validation import check_int, check_real
 
@@ -66,6 +67,14 @@ class PSO(Algorithm):
     """
 
     name: ClassVar[str] = "pso"
+    # Nashed et al. (2012) tuned these four; Kennedy and Eberhart: the neighbourhood.
+    tuning_space: ClassVar[TuningSpace] = {
+        "w": Range(0.0, 1.0),
+        "c1": Range(0.0, 3.0),
+        "c2": Range(0.0, 3.0),
+        "topology": ("global", "ring", "random"),
+        "pop_size": POPULATION,
+    }
     constants: ClassVar[tuple[str, ...]] = ("topology", "repair")
 
     w: float = 0.7298437881283576

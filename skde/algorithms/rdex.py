@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from skde.algorithms.base import FitSetting, StateSizes
 from skde.algorithms.lsrtde import LSRTDE, NUMBERS
 from skde.algorithms.saved_state import SavedRuns
+from skde.algorithms.tuning_space import SHRINKING_POPULATION, Range, TuningSpace
 from skde.constants import ENUMERATIONS
 from skde.utils.validation import check_real
 
@@ -81,6 +82,13 @@ class RDEX(LSRTDE):
     """
 
     name: ClassVar[str] = "rdex"
+    tuning_space: ClassVar[TuningSpace] = {
+        "memory_size": Range(2, 20, log=True),
+        "exploit_rate": Range(0.0, 1.0),
+        "exploit_from": Range(0.3, 1.0),
+        "perturbation_rate": Range(0.0, 1.0),
+        "pop_size": SHRINKING_POPULATION,
+    }
     individuals_per_variable: ClassVar[int] = 18
 
     exploit_rate: float = 0.7

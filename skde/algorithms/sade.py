@@ -11,6 +11,7 @@ import numpy as np
 from skde.algorithms.base import REPAIRS, FitSetting, StateSizes
 from skde.algorithms.opposition import OppositionAlgorithm
 from skde.algorithms.saved_state import SavedRuns
+from skde.algorithms.tuning_space import POPULATION, Range, TuningSpace
 from skde.constants import CONSTANTS
 from skde.utils.validation import check_int, check_real
 
@@ -84,6 +85,13 @@ class SADE(OppositionAlgorithm):
     """
 
     name: ClassVar[str] = "sade"
+    # Qin et al. (2009): learning periods of 20 to 60 made no difference.
+    tuning_space: ClassVar[TuningSpace] = {
+        "learning_period": Range(10, 100, log=True),
+        "F_mean": Range(0.3, 0.8),
+        "F_deviation": Range(0.05, 0.5),
+        "pop_size": POPULATION,
+    }
 
     learning_period: int = 50
     F_mean: float = 0.5

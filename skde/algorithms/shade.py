@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from skde.algorithms.success_history import SuccessHistoryDE
+from skde.algorithms.tuning_space import POPULATION, TuningSpace
 
 
 @dataclass(repr=False, eq=False)
@@ -52,6 +53,7 @@ class SHADE(SuccessHistoryDE):
     """
 
     name: ClassVar[str] = "shade"
+    tuning_space: ClassVar[TuningSpace] = {**SuccessHistoryDE.tuning_space, "pop_size": POPULATION}
     rules: ClassVar[dict[str, float]] = {
         "p_drawn": 1,
         "p_least": 2,

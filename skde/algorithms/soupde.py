@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from skde.algorithms.base import MOST_INDIVIDUALS, REPAIRS, Algorithm, FitSetting
 from skde.algorithms.saved_state import SavedRuns
+from skde.algorithms.tuning_space import Range, TuningSpace
 from skde.utils.validation import check_int, check_real
 
 
@@ -61,6 +63,14 @@ class SOUPDE(Algorithm):
     """
 
     name: ClassVar[str] = "soupde"
+    tuning_space: ClassVar[TuningSpace] = {
+        "subpopulations": Range(1, 6),
+        "CR": Range(0.0, 1.0),
+        "shuffle": Range(0.0, 1.0),
+        "update": Range(0.0, 1.0),
+        "pop_size": Range(24, 256, log=True),
+    }
+    small_parameters: ClassVar[Mapping[str, Any]] = {"subpopulations": 1}  # each needs 4 individuals
 
     subpopulations: int = 6
     F: tuple[float, float] = (0.1, 1.0)

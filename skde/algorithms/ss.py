@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from skde.algorithms.base import MOST_INDIVIDUALS, REPAIRS, Algorithm, FitSetting, StateSizes
 from skde.algorithms.saved_state import SavedRuns
+from skde.algorithms.tuning_space import Range, TuningSpace
 from skde.constants import CONSTANTS
 from skde.utils.validation import check_bool, check_choice, check_int, check_real
 
 STEP_UNITS = ("parents", "bounds")
 UPDATES = ("quality", "quality_and_diversity")
+MOST_REFERENCES = 2**11  # of each kind
 
 
 @dataclass(repr=False, eq=False)
@@ -89,6 +93,18 @@ class SS(Algorithm):
     """
 
     name: ClassVar[str] = "ss"
+    # The five that Nashed et al. (2012) tuned, and the update.
+    tuning_space: ClassVar[TuningSpace] = {
+        "n_best": Range(2, 12),
+        "n_diverse": Range(0, 8),
+        "lambda_": Range(0.0, 0.5),
+        "n_local": Range(1, 200, log=True),
+        "update": UPDATES,
+        "pop_size": Range(20, 256, log=True),
+    }
+    small_parameters: ClassVar[Mapping[str, Any]] = {"n_best": 3, "n_diverse": 1, "n_local": 1}
+    vectors_per_trial: ClassVar[int] = 4
+    most_trials: ClassVar[int] = MOST_REFERENCES * (MOST_REFERENCES + 1)
 
     pop_size: int = 140
     n_best: int = 9
@@ -100,6 +116,12 @@ class SS(Algorithm):
     repair: str = "clip"
     restart: bool = True
     step_unit: str = "parents"
+
+    @classmethod
+    def with_trials(cls, trials: int, **parameters: Any) -> Self:
+        """Return a search with about this number of children: r references have r (r - 1)."""
+        references = max(round(0.5 + math.sqrt(0.25 + trials)), 2)
+        return cls(**{"pop_size": references, "n_best": references - 1, "n_diverse": 1, **parameters})
 
     @classmethod
     def nashed2012(cls, **parameters: Any) -> SS:
@@ -130,8 +152,8 @@ class SS(Algorithm):
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
         """Check the parameters and return those of the kernel."""
-        n_best = check_int(self._name("n_best"), self.n_best, 1, 2**11)
-        n_diverse = check_int(self._name("n_diverse"), self.n_diverse, 0, 2**11)
+        n_best = check_int(self._name("n_best"), self.n_best, 1, MOST_REFERENCES)
+        n_diverse = check_int(self._name("n_diverse"), self.n_diverse, 0, MOST_REFERENCES)
         references = n_best + n_diverse
         if references < 2:
             raise ValueError(

@@ -7,6 +7,7 @@ from typing import ClassVar
 from skde.algorithms.base import REPAIRS, FitSetting, StateSizes, population_reduction
 from skde.algorithms.opposition import OppositionAlgorithm
 from skde.algorithms.saved_state import SavedRuns
+from skde.algorithms.tuning_space import Range, TuningSpace
 from skde.constants import CONSTANTS, ENUMERATIONS
 from skde.utils.validation import check_int, check_real
 
@@ -36,6 +37,12 @@ class SuccessHistoryDE(OppositionAlgorithm):
 
     # The kernel parameters in which the algorithms differ; names as in success_history.cuh.
     rules: ClassVar[dict[str, float]]
+    # Tanabe and Fukunaga (2014) tuned these.
+    tuning_space: ClassVar[TuningSpace] = {
+        "p_best": Range(0.05, 0.3),
+        "memory_size": Range(2, 100, log=True),
+        "archive_rate": Range(0.5, 3.0),
+    }
     constants: ClassVar[tuple[str, ...]] = ("repair", "p_drawn", "weighted", "lehmer_CR", "staged")
 
     p_best: float

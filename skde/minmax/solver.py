@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
-from skde.algorithms import Algorithm, get_algorithm
+from skde.algorithms import DE, Algorithm
 from skde.callbacks import Callback, stop_request
 from skde.engines import CoevolutionSpec, Engine, MultiDeviceEngine
 from skde.fit.execution import run_fit
@@ -319,7 +319,7 @@ class MinMaxSolver(MinMaxSolution):
         **parameters
             Other parameters of the solver.
         """
-        side = get_algorithm("de", strategy=strategy, F=0.7, CR=0.7, pop_size=pop_size)
+        side = DE(strategy=strategy, F=0.7, CR=0.7, pop_size=pop_size)
         published = {"archive_size": 0, "renewal": 0.0, "multipliers": "evolve", "penalty": 1e7}
         return cls(side, **{**published, **parameters})
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
-from skde.algorithms import Algorithm, FitSetting, get_algorithm
+from skde.algorithms import ALGORITHMS, Algorithm, FitSetting, get_algorithm
 from skde.algorithms.population_size import PopulationSchedule
 from skde.engines import CoevolutionSpec, DeviceEngine, MultiDeviceEngine, Spec, engine_for
 from skde.engines.state.spec_builder import build_spec, build_spec_without_trials
@@ -242,7 +242,8 @@ def get_side(name: str, given: Any) -> Algorithm:
     if isinstance(given, str):
         algorithm = get_algorithm(given, pop_size=POP_SIZE)
     if algorithm.iteration_length > 1:
-        raise ValueError(f"{name} must be any algorithm but 'ss', got {algorithm!r}")
+        others = ", ".join(repr(kind.name) for kind in ALGORITHMS.values() if kind().iteration_length > 1)
+        raise ValueError(f"{name} must be any algorithm but {others}, got {algorithm!r}")
     return algorithm
 
 

@@ -15,7 +15,6 @@ from skde.benchmark import peers, scale, scale_peers, scale_sizes, scale_table
 from skde.benchmark.scale import Forecast, Scale
 from skde.benchmark.scale_peers import PEERS, ScalePeer, peer_notes
 from skde.benchmark.scale_sizes import AXES, Cell, Settings
-from skde.benchmark.scale_table import VECTORS
 from skde.cli.main import main
 from skde.engines import CpuEngine
 
@@ -176,10 +175,6 @@ def test_bad_input(capsys: pytest.CaptureFixture[str], arguments: list[str], mes
     assert message in capsys.readouterr().err
 
 
-def test_every_algorithm_has_its_traffic() -> None:
-    assert set(VECTORS) == set(ALGORITHMS)
-
-
 def test_sizes_span_the_axes() -> None:
     """The constants, not those of the fixture."""
     assert [pop for _, pop, _ in AXES["population"]] == [10**k for k in range(2, 7)]
@@ -201,7 +196,14 @@ def test_scatter_search_has_a_pool_of_the_size() -> None:
         algorithm = scale_sizes.algorithm_of_size("ss", size)
         assert isinstance(algorithm, SS)
         assert scale_sizes.trials_of("ss", size) == pytest.approx(size, rel=0.11)
-    assert scale_sizes.trials_of("ss", scale_sizes.MOST_POOL) == scale_sizes.MOST_POOL
+    assert scale_sizes.trials_of("ss", SS.most_trials) == SS.most_trials
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_algorithms_make_the_trials_of_a_size(name: str) -> None:
+    least = 0.89 if name == "ss" else 1.0
+    for size in (50, 1000):
+        assert least * size <= scale_sizes.trials_of(name, size) <= size / least
 
 
 def test_largest_population_fits_and_the_next_one_does_not() -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import inspect
+import re
 from pathlib import Path
 
 import pytest
 
 import skde
-from skde.algorithms import ALGORITHMS
+from skde.algorithms import ALGORITHMS, FitSetting, small_population
 
 from ..used_names import used_names
 
@@ -52,6 +54,40 @@ def test_algorithms_are_documented(name: str) -> None:
     page = (ROOT / "docs" / "algorithms" / f"{name}.md").read_text()
     for heading in (f"# {name}: ", "## Recommended use\n", "## Equations\n", "## Example\n", "## Convergence\n"):
         assert f"\n{heading}" in f"\n{page}", f"docs/algorithms/{name}.md has no {heading.strip()}"
+
+
+# Modules that choose algorithms, or name those of other libraries; the experiments of papers do both.
+CHOOSING = {"speed.py", "scale_peers.py", "peer_options.py", "peer_optimizers.py"}
+
+
+def test_no_module_lists_algorithms() -> None:
+    """The facts about an algorithm are attributes of its class, so that a new one is in no other module."""
+    folders = [ROOT / "skde", ROOT / "tuning", ROOT / "benchmarks" / "lab"]
+    modules = {
+        path.resolve()
+        for folder in folders
+        for path in folder.rglob("*.py")
+        if not {"papers", "algorithms"} & {*path.parts}
+    }
+    for path in sorted(path for path in modules if path.name not in CHOOSING):
+        nodes = ast.walk(ast.parse(path.read_text()))
+        named = {node.value for node in nodes if isinstance(node, ast.Constant) and node.value in ALGORITHMS}
+        assert len(named) < 2, f"{path.relative_to(ROOT)} names {', '.join(sorted(named))}"
+
+
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+def test_the_parameters_that_a_class_names_are_its_own(name: str) -> None:
+    kind = ALGORITHMS[name]
+    assert {*kind.tuning_space, *kind.small_parameters} <= set(kind().get_params())
+    assert kind.vectors_per_trial >= 2  # a trial is written and read
+    small = small_population(name, 6)
+    assert small.kernel_parameters(FitSetting(3, max_evals=600))["pop_size"] == 6
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/algorithms/README.md"])
+def test_tables_have_the_order_of_the_registry(page: str) -> None:
+    rows = re.findall(r"(?m)^\| \[?`([a-z]+)`", (ROOT / page).read_text())
+    assert [name for name in rows if name in ALGORITHMS] == list(ALGORITHMS)
 
 
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))

@@ -113,7 +113,7 @@ def all_fits() -> dict[str, Fit]:
             opposed = kind(**kind.get_test_params(), opposition=0.3)
             fits[f"{name}-opposition"] = minimizer(opposed)
             fits[f"{name}-opposition-python"] = minimizer(opposed, quadratic, dtype="float32")
-        if name != "ss":
+        if small.iteration_length == 1:
             fits[f"{name}-minmax"] = minmax("fabris2012/p6", algorithm_x=small)
     fits |= {f"de-{strategy}": minimizer(DE(strategy=strategy, pop_size=24)) for strategy in STRATEGIES}
     fits |= {f"de-{repair}": minimizer(DE(repair=repair, F=0.9, pop_size=24)) for repair in REPAIRS}

@@ -12,6 +12,7 @@ from scipy.optimize import LinearConstraint, NonlinearConstraint
 from sklearn.base import clone
 
 from skde import ConstrainedProblem, MinMaxSolver, Status, get_problem
+from skde.algorithms import ALGORITHMS
 from skde.engines import find_gpus
 from skde.testing.base import PROBE_CALLS
 
@@ -90,7 +91,7 @@ def test_the_front_restarts() -> None:
 
 
 def test_populations_keep_their_size() -> None:
-    for name in ("lshade", "jso", "arrde", "lsrtde", "rdex"):
+    for name in (name for name, kind in ALGORITHMS.items() if kind.shrinks):
         solver = make(algorithm_x=name, n_cycles=3).fit(game, BOX, BOX)
         assert solver.population_x_.shape == solver.population_y_.shape == (50, 3)
 

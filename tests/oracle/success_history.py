@@ -72,7 +72,7 @@ class SuccessHistory:
     ) -> None:
         self.algorithm, self.box, self.seed = algorithm, box, seed
         self.name = algorithm.kernel
-        self.shrinks = self.name in ("lshade", "jso", "arrde")
+        self.shrinks = self.algorithm.shrinks
         self.max_evals, self.max_iter = max_evals, max_iter
         self.generation, self.evals = 0, 0
         self.x: list[Vector] = list(first_population(algorithm.pop_size, box, seed, x0))

@@ -21,7 +21,6 @@ from skde.benchmark.reproduction import available
 from skde.benchmark.suites import find_suite
 from skde.cli.main import main
 from skde.tuning import comparison, reproduction
-from skde.tuning.default_spaces import SPACES
 from skde.tuning.reproduction import Settings
 from skde.tuning.rules import PRESETS
 
@@ -36,7 +35,7 @@ def test_the_papers_parameters_can_be_tuned(name: str) -> None:
     assert paper.tuning is not None
     assert set(paper.tuning.parameters) == set(available(paper))
     for algorithm, parameters in paper.tuning.parameters.items():
-        assert set(parameters) <= set(SPACES[algorithm])
+        assert set(parameters) <= set(ALGORITHMS[algorithm].tuning_space)
         theirs = getattr(ALGORITHMS[algorithm], name)().get_params()
         found = reproduction.space(paper, algorithm)
         found.read({parameter: theirs[parameter] for parameter in parameters})  # lies inside

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
@@ -11,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from skde import DE, PSO, SS, Algorithm, get_problem
-from skde.algorithms import ALGORITHMS
-from skde.algorithms.base import MOST_INDIVIDUALS
-from skde.benchmark.generations import constant_size, new_spec
+from skde.algorithms import ALGORITHMS, FitSetting
+from skde.algorithms.population_size import PopulationSchedule
+from skde.benchmark.generations import new_spec
 from skde.benchmark.peers import CR, C, F, W
 from skde.engines.state.batch_arrays import array_shapes
 from skde.utils.validation import DTYPES, check_choice, check_int, check_real
@@ -27,7 +26,12 @@ AXES = {
     "runs": tuple((10, 50, 10**k) for k in range(5)),
 }
 QUICK_COMPONENTS = 10**6  # of all individuals; --quick has no larger sizes
-MOST_POOL = 2**11 * (2**11 + 1)  # trials of SS with the most references
+# Parameters other than the sizes: those of the peers, and nine steps of a local search.
+PARAMETERS: dict[str, dict[str, Any]] = {
+    DE.name: {"F": F, "CR": CR},
+    PSO.name: {"w": W, "c1": C, "c2": C},
+    SS.name: {"n_local": 9},
+}
 MOST_GENERATIONS = 2000
 FEWEST_IN_MEMORY = 50
 
@@ -111,20 +115,13 @@ def cell_of(entry: dict[str, Any]) -> Cell:
 
 def algorithm_of_size(name: str, pop_size: int) -> Algorithm:
     """Return an algorithm that makes about pop_size trials in every generation."""
-    if name == "de":
-        return DE(F=F, CR=CR, pop_size=pop_size)
-    if name == "pso":
-        return PSO(w=W, c1=C, c2=C, pop_size=pop_size)
-    if name == "ss":  # a pool of references x (references - 1) trials, which nine steps of the local search follow
-        references = max(round(0.5 + math.sqrt(0.25 + pop_size)), 2)
-        return SS(n_best=references - 1, n_diverse=1, pop_size=references, n_local=9)
-    return constant_size(name, pop_size)
+    return ALGORITHMS[name].with_trials(pop_size, **PARAMETERS.get(name, {}))
 
 
 def trials_of(name: str, pop_size: int) -> int:
     """Return the number of trials of a generation."""
-    algorithm = algorithm_of_size(name, pop_size)
-    return (algorithm.n_best + 1) * algorithm.n_best if isinstance(algorithm, SS) else pop_size
+    given = algorithm_of_size(name, pop_size).kernel_parameters(FitSetting(1, max_iter=MOST_GENERATIONS))
+    return PopulationSchedule.from_parameters(given).size(1)
 
 
 @cache
@@ -139,7 +136,7 @@ def largest_population(name: str, dtype: str, dim: int, n_runs: int, available: 
     """Return the largest population that fits into a number of bytes: 0 if none does, None where it is not known."""
     if available is None:
         return None
-    fits, most = 0, MOST_POOL if name == "ss" else MOST_INDIVIDUALS
+    fits, most = 0, ALGORITHMS[name].most_trials
     least = FEWEST_IN_MEMORY
     while least <= most:
         middle = (least + most) // 2

@@ -7,25 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from skde.algorithms import ALGORITHMS
 from skde.benchmark.peers import ABSENT
 from skde.benchmark.scale_sizes import cell_of
 from skde.utils.memory import in_units
 
-# Vectors of D components that a generation reads and writes for a trial, by the algorithm's equations: DE reads the
-# target and three donors, and writes the survivor; CMA-ES writes a trial, and reads it for the mean. Vectors that
-# all trials share, such as the best, do not count.
-VECTORS = {
-    **dict.fromkeys(("de", "jde", "sade", "gade", "jade", "shade", "lshade", "jso", "lsrtde", "rdex"), 5),
-    **dict.fromkeys(("arrde", "gode", "gojde", "soupde", "pso", "chc"), 5),
-    "ss": 4,
-    "cmaes": 2,
-}
 VALUES = 2  # the old value, read, and the new one, written
 
 
 def traffic(row: dict[str, Any]) -> int:
     """Return the bytes that a generation of a row reads and writes at least, if no cache helps."""
-    components = VECTORS[row["algorithm"]] * row["dim"] + VALUES
+    components = ALGORITHMS[row["algorithm"]].vectors_per_trial * row["dim"] + VALUES
     return int(row["n_runs"] * row["trials"] * components * np.dtype(row["dtype"]).itemsize)
 
 
