@@ -18,7 +18,7 @@ from skde.engines import choose_engine
 from skde.fit.run_results import values_of_points
 from skde.fit.runner import Runner
 from skde.notebook import bundle_with, convergence_svg, html_with
-from skde.objectives.caller_library import CallerLibrary, on_host
+from skde.objectives.caller_library import CallerLibrary, move_to_host
 from skde.objectives.feasibility import values_of_codes
 from skde.result import History, RunResult, best_run, optimize_result
 from skde.typing import Array, FloatArray
@@ -119,7 +119,7 @@ class BaseSolver(BaseEstimator):
     @property
     def params_(self) -> dict[str, Any]:
         """The best point by the names of its variables; only where the bounds are typed."""
-        return params_of(self._variables, on_host(self.x_))
+        return params_of(self._variables, move_to_host(self.x_))
 
     @property
     def _variables(self) -> Variables | None:
@@ -182,7 +182,7 @@ class BaseSolver(BaseEstimator):
 
     def _given(self, array: FloatArray) -> Any:
         """Return an array of the results in the caller's library."""
-        return array if self._library is None else self._library.given(array)
+        return array if self._library is None else self._library.convert(array)
 
     def _populations(self, run: int) -> tuple[FloatArray, FloatArray]:
         runner = self._fitted()

@@ -21,7 +21,7 @@ from optuna.trial import Trial, TrialState
 from skde import DE, JADE, LSHADE, Categorical, Integer, Minimizer, Real
 from skde.algorithms import algorithm_names
 from skde.optuna import EvolutionSampler
-from skde.optuna.search_space import Parameter
+from skde.optuna.search_space import StudyParameter
 
 try:
     from optuna.testing import pytest_samplers as requirements
@@ -126,7 +126,7 @@ DISTRIBUTIONS = [
 
 @pytest.mark.parametrize(("distribution", "n_values", "one"), DISTRIBUTIONS, ids=str)
 def test_values_and_numbers(distribution: BaseDistribution, n_values: int | None, one: Any) -> None:
-    parameter = Parameter(distribution)
+    parameter = StudyParameter(distribution)
     low, high = parameter.variable.limits
     numbers = np.linspace(low, high, 101) if parameter.n_levels is None else np.arange(low, high + 1)
     values = [parameter.value(number) for number in numbers]
@@ -145,8 +145,8 @@ def test_values_and_numbers(distribution: BaseDistribution, n_values: int | None
 
 
 def test_a_value_between_two_steps_is_none_of_the_distribution() -> None:
-    assert Parameter(FloatDistribution(-1.0, 1.0, step=0.1)).number(0.25) is None
-    assert Parameter(CategoricalDistribution(["a", "b"])).number("c") is None
+    assert StudyParameter(FloatDistribution(-1.0, 1.0, step=0.1)).number(0.25) is None
+    assert StudyParameter(CategoricalDistribution(["a", "b"])).number("c") is None
 
 
 # -- several processes, and studies that go on -------------------------------------------------------------------------

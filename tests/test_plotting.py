@@ -30,7 +30,7 @@ from skde import (
 )
 from skde.curves import FLOOR, band_of, is_logarithmic
 from skde.estimators import ModelRegressor
-from skde.minmax.solution import function_of
+from skde.minmax.solution import make_array_function
 from skde.notebook import curve_svg
 from skde.typing import FloatArray
 
@@ -390,11 +390,11 @@ def test_a_solver_without_a_function_has_none_to_draw() -> None:
     while not solver.stopped_:
         X, Y = solver.ask()
         solver.tell(X, Y, game(X, Y))
-    assert function_of(solver) is None
+    assert make_array_function(solver) is None
     assert MinMaxDisplay.from_estimator(solver).contours_ is None
     x, y = np.array([[1.0]]), np.array([[2.0], [0.5]])
     solver.resume(game)
-    function = function_of(solver)
+    function = make_array_function(solver)
     assert function is not None
     assert np.array_equal(function(x, y), game(x, y))
 

@@ -146,7 +146,7 @@ def minimize(options: Any) -> int:
     return 0
 
 
-class UserFunction:
+class NamedFunction:
     """The user's function; an exception becomes one line with the place where it was raised.
 
     Parameters
@@ -209,12 +209,12 @@ def find_objective(text: str, dim: int | None) -> Any:
         raise InputError(
             f"{text!r} must be a function, a Problem, a ConstrainedProblem or a DeviceObjective, got {owner!r}"
         )
-    return UserFunction(text, owner)
+    return NamedFunction(text, owner)
 
 
 def is_python(objective: Any) -> bool:
     """Whether an objective's functions are Python's."""
-    return isinstance(objective, UserFunction) or (
+    return isinstance(objective, NamedFunction) or (
         isinstance(objective, ConstrainedProblem) and objective.kernel is None
     )
 

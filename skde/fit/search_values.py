@@ -114,10 +114,10 @@ class SearchValues:
             elif rules is None:
                 parts = (Part(part.rows, part.values[:, None]) for part in objective.parts(X, self.seconds_left))
             elif rules.problem.kernel:
-                at = to_numpy(objective.decoded(X))
+                at = to_numpy(objective.decode(X))
                 parts = iter([Part(np.arange(len(X)), rules.problem.values(at))])
             else:
-                parts = constrained_parts(rules, objective.decoded(X), self.everywhere, self.seconds_left)
+                parts = constrained_parts(rules, objective.decode(X), self.everywhere, self.seconds_left)
             for part in parts:
                 yield Part(part.rows, np.asarray(to_numpy(part.values), np.float64))
 

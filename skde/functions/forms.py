@@ -26,8 +26,8 @@ class OfOne(Protocol):
         """The function."""
 
     @property
-    def checked(self) -> Callable[..., Any]:
-        """checked(value, point) returns its value as a number, or refuses it."""
+    def check(self) -> Callable[..., Any]:
+        """check(value, point) returns its value as a number, or refuses it."""
 
     @property
     def failing(self) -> Any:
@@ -159,7 +159,7 @@ def find_rows(
     try:
         value = one.function(*(point.copy() for point in points))
         returned = True
-        number = one.checked(value, points[0])
+        number = one.check(value, points[0])
     except (ConstraintsReturned, ListReturned):
         raise
     except Exception as error:  # it takes neither: the user's own error is raised
@@ -175,7 +175,7 @@ def agree(one: OfOne, alone: Callable[[int], Any] | None, points: FloatArray) ->
     """Return whether both forms of a function have the same values at all points, where arrays have one of them."""
     if alone is None:
         return True
-    return all(equal_values(alone(k), one.checked(one.function(point.copy()), point)) for k, point in enumerate(points))
+    return all(equal_values(alone(k), one.check(one.function(point.copy()), point)) for k, point in enumerate(points))
 
 
 def equal_values(first: Any, second: Any) -> bool:
@@ -186,7 +186,7 @@ def equal_values(first: Any, second: Any) -> bool:
 def refuse_rows_that_fail(call_rows: Callable[[], Any], one: OfOne, points: tuple[FloatArray, ...], what: str) -> None:
     """Refuse on_error="nan" for a function that takes arrays alone; one that fails for both may take a point."""
     try:
-        one.checked(one.function(*(point.copy() for point in points)), points[0])
+        one.check(one.function(*(point.copy() for point in points)), points[0])
         raised, one.failing.first_error = one.failing.first_error, ""
     except ConstraintsReturned:
         raise
@@ -251,7 +251,7 @@ def find_at(of_rows: Callable[[Array], Array], one: OfOne, X: Array, what: str) 
     if not takes_rows:
         return False
     try:
-        alone = one.checked(one.function(point.copy()), point)
+        alone = one.check(one.function(point.copy()), point)
     except Exception:  # it takes arrays only
         return True
     return equal_values(to_numpy(found[0])[0], alone)

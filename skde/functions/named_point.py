@@ -67,14 +67,14 @@ def rows_of_point(
     function: Callable[..., Any],
     variables: Variables | None,
     n_jobs: int | None,
-    checked: Callable[..., Any] = read_point_value,
+    check: Callable[..., Any] = read_point_value,
     max_eval_time: float | None = None,
 ) -> RowByRow:
     """Return a user's function of one point, of numbers or of named variables, as a function of points."""
     failing = function if isinstance(function, NanOnError) else None
     if variables is not None and variables.named:
         function = NamedPoint(function, variables)
-    return RowByRow(function, n_jobs, checked, failing, max_eval_time)
+    return RowByRow(function, n_jobs, check, failing, max_eval_time)
 
 
 def takes_names(function: Callable[..., Any], names: tuple[str, ...]) -> bool:

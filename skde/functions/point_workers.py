@@ -59,7 +59,7 @@ class WorkerTraceback(Exception):
 
 
 def values_in_turn(
-    function: Function, rows: FloatArray, checked: Callable[..., Any], end: float, every: float
+    function: Function, rows: FloatArray, check: Callable[..., Any], end: float, every: float
 ) -> Iterator[list[Any]]:
     """Yield the values of rows one after the other, as lists with those of `every` seconds.
 
@@ -70,7 +70,7 @@ def values_in_turn(
     due = min(time.perf_counter() + every, end)
     try:
         for row in rows:
-            values.append(checked(function(row), row))
+            values.append(check(function(row), row))
             now = time.perf_counter()
             if now >= due:
                 yield values
@@ -174,7 +174,7 @@ class Done(NamedTuple):
     caught: str
 
 
-def evaluate_piece(function: Function, checked: Callable[..., Any], failing: Any, piece: Piece) -> Done:
+def evaluate_piece(function: Function, check: Callable[..., Any], failing: Any, piece: Piece) -> Done:
     """Return the values of a piece, in a worker."""
     begin, left = time.perf_counter(), piece.seconds_left
     values: list[Any] = []
@@ -183,7 +183,7 @@ def evaluate_piece(function: Function, checked: Callable[..., Any], failing: Any
         try:
             end = begin + max(left, 0.0)
             with EndedEvaluation(function, piece, end + GRACE_SECONDS) as timed:
-                for part in values_in_turn(timed, piece.rows, checked, end, math.inf):
+                for part in values_in_turn(timed, piece.rows, check, end, math.inf):
                     values += part
         except Exception as raised:
             error, trace = sent_error(raised), traceback.format_exc()
@@ -273,7 +273,7 @@ class PointWorkers:
         self,
         function: Function,
         rows: FloatArray,
-        checked: Callable[..., Any],
+        check: Callable[..., Any],
         failing: Any,
         seconds_left: Callable[[], float],
         warn: Callable[[str, str], None],
@@ -295,7 +295,7 @@ class PointWorkers:
 
             with Clock(self.max_eval_time) as clock:
                 try:
-                    for done in self._answers(function, rows[missing], checked, failing, left, clock, always):
+                    for done in self._answers(function, rows[missing], check, failing, left, clock, always):
                         n = len(done.values)
                         warn(done.caught, "")
                         if n:
@@ -322,7 +322,7 @@ class PointWorkers:
         self,
         function: Function,
         rows: FloatArray,
-        checked: Callable[..., Any],
+        check: Callable[..., Any],
         failing: Any,
         left: Callable[[], float],
         clock: Clock,
@@ -343,7 +343,7 @@ class PointWorkers:
                 # The first ones wait for the start of the processes, which may take longer than the limit.
                 first = always and number < workers
                 timing = left(), time.time(), first, self.max_eval_time, clock.file(begin), os.getpid()
-                yield call(function, checked, failing, Piece(begin, rows[begin:end], *timing))
+                yield call(function, check, failing, Piece(begin, rows[begin:end], *timing))
                 begin, number = end, number + 1
 
         backend = {} if self.max_eval_time is None else {"backend": "loky"}

@@ -61,8 +61,8 @@ class RowByRow:
         Function of one point, of shape (dim,).
     n_jobs : int or None
         Number of joblib's workers.
-    checked : callable, default scalar
-        checked(value, row) returns the function's value at a point as a number.
+    check : callable, default read_point_value
+        check(value, row) returns the function's value at a point as a number.
     failing : NanOnError or None, default None
         The function, or the part of it, of which exceptions become NaN.
     max_eval_time : float or None, default None
@@ -73,13 +73,13 @@ class RowByRow:
         self,
         function: Callable[[FloatArray], Any],
         n_jobs: int | None,
-        checked: Callable[..., Any] = read_point_value,
+        check: Callable[..., Any] = read_point_value,
         failing: NanOnError | None = None,
         max_eval_time: float | None = None,
     ) -> None:
         self.function = function
         self.n_jobs = n_jobs
-        self.checked = checked
+        self.check = check
         self.failing = function if isinstance(function, NanOnError) else failing
         self.workers = PointWorkers(n_jobs, max_eval_time)
         self.warned = False
@@ -112,10 +112,10 @@ class RowByRow:
 
     def _parts(self, rows: FloatArray, seconds_left: Callable[[], float]) -> Iterator[Part]:
         if self.workers.max_eval_time is not None or self.workers.count(len(rows)) > 1:
-            yield from self.workers.parts(self.function, rows, self.checked, self.failing, seconds_left, self._warn)
+            yield from self.workers.parts(self.function, rows, self.check, self.failing, seconds_left, self._warn)
             return
         begin, end = 0, time.perf_counter() + seconds_left()
-        for values in values_in_turn(self.function, rows, self.checked, end, PIECE_SECONDS):
+        for values in values_in_turn(self.function, rows, self.check, end, PIECE_SECONDS):
             self._warn("" if self.failing is None else self.failing.first_error, "")
             yield Part(np.arange(begin, begin + len(values)), array_of(values))
             begin += len(values)

@@ -9,9 +9,9 @@ from skde.fit.polish_budget import check_polish
 from skde.fit.run_results import Rules
 from skde.functions.forms import AUTO, ConstraintsReturned
 from skde.minimizer.parameters import MinimizerParameters, check_parameters, row_jobs
-from skde.objectives.caller_library import CallerLibrary, on_host
+from skde.objectives.caller_library import CallerLibrary, move_to_host
 from skde.objectives.device import DeviceObjective
-from skde.objectives.objective import ROWS, Objective, as_objective, ask_tell_objective, search_box
+from skde.objectives.objective import ROWS, Objective, as_objective, make_ask_tell_objective, search_box
 from skde.problems import Problem, get_problem
 from skde.problems.constraints import ConstrainedProblem
 from skde.problems.scipy_constraints import constraint_list
@@ -38,7 +38,7 @@ def given_objective(
         vectorized = takes == ROWS
     plain = callable(objective) and not isinstance(objective, Problem | ConstrainedProblem | DeviceObjective)
     return as_objective(
-        library.wrapped(objective) if library is not None and plain else objective,
+        library.wrap(objective) if library is not None and plain else objective,
         dim,
         bounds,
         vectorized=vectorized,
@@ -86,7 +86,7 @@ def asked_objective(given: MinimizerParameters) -> Objective:
     check_parameters(given)
     objective = constraints_alone(given)
     if objective is None:
-        box, variables = search_box(on_host(given.bounds))
+        box, variables = search_box(move_to_host(given.bounds))
         objective = Objective(box, variables=variables)
     return objective
 
@@ -95,8 +95,8 @@ def constraints_alone(given: MinimizerParameters) -> Objective | None:
     """Return an objective with the constraints alone, for ask and tell; None without constraints."""
     if not constraint_list(given.constraints):
         return None
-    bounds, tolerance = on_host(given.bounds), given.feasibility_tol
-    return ask_tell_objective(bounds, given.constraints, given.vectorized, row_jobs(given), tolerance)
+    bounds, tolerance = move_to_host(given.bounds), given.feasibility_tol
+    return make_ask_tell_objective(bounds, given.constraints, given.vectorized, row_jobs(given), tolerance)
 
 
 def check_eval_time(given: MinimizerParameters, objective: Objective) -> None:

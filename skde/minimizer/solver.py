@@ -56,12 +56,12 @@ from skde.minimizer.state import (
     saved_populations,
     saved_spent,
 )
-from skde.objectives.caller_library import CallerLibrary, on_host
+from skde.objectives.caller_library import CallerLibrary, move_to_host
 from skde.objectives.feasibility import LARGEST, FeasibilityRules, StoredOutcomes, calls_of, carry_calls
 from skde.objectives.objective import Objective
 from skde.objectives.told_rules import ToldRules
 from skde.problems.scipy_constraints import constraint_list
-from skde.problems.simulation import checked_sizes
+from skde.problems.simulation import read_sizes
 from skde.recorder import current_recorder
 from skde.typing import Array, FloatArray, IntArray
 from skde.utils.serialization import HEADER, check_layout, entry
@@ -346,7 +346,7 @@ class Minimizer(MinimizerParameters):
     def _constraints_of_before(self) -> ConstraintsReturned | None:
         """Return that the objective of the present fit returns constraints; None where it does not."""
         source = self._source_of_objective()
-        return ConstraintsReturned(sizes=checked_sizes(source["returns"])) if "returns" in source else None
+        return ConstraintsReturned(sizes=read_sizes(source["returns"])) if "returns" in source else None
 
     def _source_of_objective(self) -> dict[str, Any]:
         """Return the entry of a file on the objective, with the numbers of constraints that it returns."""
@@ -360,8 +360,8 @@ class Minimizer(MinimizerParameters):
         """Check the objective, allocate the runner of a fit that is not warm, and return what the search needs."""
         bounds = self.bounds if bounds is None else list_bounds(bounds)
         self._library = CallerLibrary.of(bounds, x0)
-        objective = given_objective(self, self._library, given, dim, on_host(bounds), returned=returned)
-        x0 = on_host(x0)
+        objective = given_objective(self, self._library, given, dim, move_to_host(bounds), returned=returned)
+        x0 = move_to_host(x0)
         check_polishable(self.polish, objective)
         engine = self._make_engine(objective, objective.variables)
         check_device_of_library(self._library, engine)
@@ -644,7 +644,7 @@ class Minimizer(MinimizerParameters):
         if X is None:
             raise RuntimeError(f"every run has ended: {self.message_}")
         if self._library is not None:
-            X = self._library.given(X)
+            X = self._library.convert(X)
         if with_ids:
             return X, ask_tell.ids_of_asked(runner) if ids is None else ids
         return X

@@ -12,7 +12,7 @@ from skde.fit.run_results import values_of_points
 from skde.fit.runner import Runner
 from skde.minmax.engine import CoevolutionEngine, runs_behind
 from skde.minmax.partial_request import PartialRequest
-from skde.minmax.recording import record_rows
+from skde.minmax.recording import record_request
 from skde.typing import Array, IntArray
 from skde.utils.arrays import contiguous, moved_to
 
@@ -86,7 +86,7 @@ class AskedCycle:
     def _note(self, rows: IntArray, values: Array) -> None:
         """Note the values of pairs, and record those that had none."""
         new = np.flatnonzero(~self.request.has_value[rows])
-        record = record_rows(self.runner, self.request, rows[new], values[self.request.xp.asarray(new)])
+        record = record_request(self.runner, self.request, rows[new], values[self.request.xp.asarray(new)])
         self.request.put(rows, values)
         record()
 

@@ -15,7 +15,7 @@ from skde.engines.state.coevolution import POINTS, Coevolution
 from skde.engines.state.coevolution_spec import CoevolutionSpec
 from skde.islands import Step
 from skde.minmax.incomplete_cycle import evals_within, progress_of, request_evals, rest_of_cycle
-from skde.minmax.partial_request import PartialRequest, Place
+from skde.minmax.partial_request import PartialRequest, RequestPlace
 from skde.stopping import HELD, RUNNING, UNLIMITED
 from skde.typing import Array, IntArray
 from skde.utils.interrupts import interrupts
@@ -140,7 +140,7 @@ class CoevolutionEngine:
         The generations of the sides tell how much is done. The extension gives the phases and their requests. Ctrl-C
         takes effect where the rest of a cycle can be repeated: at requests, and while a side evolves.
         """
-        with others_held(batch, runs), ExitStack() as uninterrupted:
+        with hold_others(batch, runs), ExitStack() as uninterrupted:
             yield from self._rest_of_cycle(batch, runs, uninterrupted)
 
     def _rest_of_cycle(self, batch: Coevolution, runs: Any, uninterrupted: ExitStack) -> CycleRequests:
@@ -149,7 +149,7 @@ class CoevolutionEngine:
             side.put("status", np.where(runs, RUNNING, HELD))
         progress, values = progress_of(batch)[int(runs.argmax())], None
         c = progress.cycle + 1
-        place = Place(c, evals_within(batch, progress))
+        place = RequestPlace(c, evals_within(batch, progress))
         for phase, first, asks in rest_of_cycle(batch, progress):
             points = [self._points(batch, c, *of) for of in (("x", phase.x), ("y", phase.y)) if asks]
             side = sides.get(phase.side, batch)
@@ -159,7 +159,7 @@ class CoevolutionEngine:
                 if asks:
                     uninterrupted.close()
                     values = yield self._request(batch, place, points[0](g), points[1](g), runs)
-                    place = Place(c, place.evals + request_evals(batch, phase, c))
+                    place = RequestPlace(c, place.evals + request_evals(batch, phase, c))
                     if not phase.evolves:
                         uninterrupted.enter_context(interrupts.deferred)
                 engine.coevolution_step(batch, c, phase.number, values)
@@ -168,7 +168,7 @@ class CoevolutionEngine:
                 elif phase.side:
                     engine.migrate(side, g, Step.REFRESH)
 
-    def _request(self, batch: Coevolution, place: Place, X: Array, Y: Array | None, runs: Any) -> PartialRequest:
+    def _request(self, batch: Coevolution, place: RequestPlace, X: Array, Y: Array | None, runs: Any) -> PartialRequest:
         """Return a request with the values that are known already, such as those before an interruption."""
         before = self.requests[0] if self.requests else None
         features = None
@@ -206,7 +206,7 @@ def runs_behind(batch: Coevolution, until: int) -> Any:
 
 
 @contextmanager
-def others_held(batch: Coevolution, runs: Any) -> Iterator[None]:
+def hold_others(batch: Coevolution, runs: Any) -> Iterator[None]:
     """Let only these runs continue."""
     status = batch.host("status")
     held = (status == RUNNING) & ~runs

@@ -11,7 +11,7 @@ from skde.fit.runner import Runner
 from skde.functions.point_workers import OutOfTime, Part
 from skde.minmax.objective import MinMaxObjective
 from skde.minmax.partial_request import PartialRequest
-from skde.minmax.recording import record_rows
+from skde.minmax.recording import record_request
 from skde.typing import Array
 from skde.utils.interrupts import interrupts
 
@@ -57,7 +57,7 @@ class RequestEvaluator:
 
     def _keep(self, request: PartialRequest, part: Part) -> None:
         """Keep some values, and find out whether something ends the fit."""
-        record = record_rows(self.runner, request, part.rows, part.values)
+        record = record_request(self.runner, request, part.rows, part.values)
         with interrupts.deferred:
             request.put(part.rows, part.values)
             record()

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skde.engines.state.coevolution import POINTS, Coevolution, Phase
-from skde.minmax.partial_request import PartialRequest, Place
+from skde.minmax.partial_request import PartialRequest, RequestPlace
 from skde.objectives.feasibility import feasibility_codes
 from skde.problems.constraints import total_violation
 from skde.typing import FloatArray, IntArray
@@ -34,7 +34,7 @@ class RestOfPhase(NamedTuple):
     asks: bool
 
 
-class Progress(NamedTuple):
+class CycleProgress(NamedTuple):
     """How much of a run is done: its last cycle, the generations of the sides, and the last cycle of `met`."""
 
     cycle: int
@@ -43,13 +43,15 @@ class Progress(NamedTuple):
     met: int
 
 
-def progress_of(batch: Coevolution) -> list[Progress]:
+def progress_of(batch: Coevolution) -> list[CycleProgress]:
     """Return the progress of every run."""
     numbers = [side.host("generation") for side in (batch, batch.x, batch.y)]
-    return [Progress(*own) for own in zip(*(array.tolist() for array in (*numbers, batch.y.host("met"))), strict=True)]
+    return [
+        CycleProgress(*own) for own in zip(*(array.tolist() for array in (*numbers, batch.y.host("met"))), strict=True)
+    ]
 
 
-def rest_of_cycle(batch: Coevolution, progress: Progress) -> list[RestOfPhase]:
+def rest_of_cycle(batch: Coevolution, progress: CycleProgress) -> list[RestOfPhase]:
     """Return the rest of the cycle that a run with this progress is in."""
     done = {"x": progress.x, "y": progress.y}
     rest, asked = [], False
@@ -71,7 +73,7 @@ def request_evals(batch: Coevolution, phase: Phase, c: int) -> int:
     return n * batch.opponents
 
 
-def evals_within(batch: Coevolution, progress: Progress) -> int:
+def evals_within(batch: Coevolution, progress: CycleProgress) -> int:
     """Return the evaluations of complete requests in the cycle that a run with this progress is in."""
     c, schedule = progress.cycle + 1, batch.spec.schedules[0]
     rest = sum(
@@ -104,12 +106,12 @@ class IncompleteCycle:
         self.batch, self.rules = batch, rules
         self.progress = progress_of(batch)
         done = {one: evals_within(batch, one) for one in set(self.progress)}
-        self.places = [Place(one.cycle + 1, done[one]) for one in self.progress]
-        self.requests = [self._of_run(requests, r) for r in range(batch.n_runs)]
+        self.places = [RequestPlace(one.cycle + 1, done[one]) for one in self.progress]
+        self.requests = [self._find_request(requests, r) for r in range(batch.n_runs)]
         own = [0 if one is None else int(one.evals[r]) for r, one in enumerate(self.requests)]
         self.evals: IntArray = np.array([place.evals for place in self.places], np.int64) + own
 
-    def _of_run(self, requests: list[PartialRequest], r: int) -> PartialRequest | None:
+    def _find_request(self, requests: list[PartialRequest], r: int) -> PartialRequest | None:
         """Return the request that a run is at."""
         found = [one for one in requests if one.place == self.places[r] and one.needed[r * one.size]]
         return max(found, key=lambda one: int(one.evals[r]), default=None)
@@ -167,11 +169,11 @@ def best_point(features: FloatArray, known: Any, rules: Any) -> tuple[int, float
     return best, float(codes[best])
 
 
-def told_arrays(cycle: IncompleteCycle, first_run: int) -> dict[str, list[Any]]:
+def collect_told(cycle: IncompleteCycle, first_run: int) -> dict[str, list[Any]]:
     """Return the values of incomplete requests for a file: their runs, rows within a run, and values."""
     arrays: dict[str, list[Any]] = {name: [] for name in TOLD}
     for r, request in enumerate(cycle.requests):
-        if request is not None and len(rows := request.told_rows_of(r)):
+        if request is not None and len(rows := request.find_told_rows(r)):
             values = to_numpy(request.values[r * request.size : (r + 1) * request.size])[rows]
             for name, own in zip(TOLD, (np.full(len(rows), first_run + r), rows, values), strict=True):
                 arrays[name].append(own)

@@ -15,7 +15,7 @@ from skde.functions.pointwise import NanOnError, RowByRow, one_number
 from skde.minmax.partial_request import PartialRequest
 from skde.objectives.feasibility import FeasibilityRules, Outcome
 from skde.objectives.objective import POINT, ROWS, user_functions
-from skde.objectives.probe import probe, probe_form, sample, sizes
+from skde.objectives.probe import probe, probe_form, sample_box, sizes
 from skde.problems import MinMaxProblem, Problem, get_problem
 from skde.problems.constraints import ConstrainedProblem
 from skde.typing import Array, FloatArray, IntArray
@@ -102,7 +102,7 @@ class MinMaxObjective:
         assert self.box_y is not None
         assert self.of_pair is not None
         boxes = [self.box_x, self.box_y]
-        given = [xp.array(sample(box, n, dtype)) for box, n in zip(boxes, sizes(boxes), strict=True)]
+        given = [xp.array(sample_box(box, n, dtype)) for box, n in zip(boxes, sizes(boxes), strict=True)]
         sides = self._at_values(lambda X, Y: (to_numpy(X), to_numpy(Y)), *given)
         function = partial(self._at_values, self._matrix_values)
         shape = " and ".join(str(side.shape) for side in sides)
@@ -159,7 +159,7 @@ class MinMaxObjective:
                 yield Part(rows[part.rows], part.values)
         elif self.game is None and self.form.rows is False:
             assert self.of_pair is not None
-            pairs = self._at_values(joined_on_host, *request.points(begin + rows))
+            pairs = self._at_values(join_on_host, *request.points(begin + rows))
             for part in self.of_pair.rows.parts(pairs, seconds_left):
                 yield Part(rows[part.rows], part.values)
         else:
@@ -211,15 +211,15 @@ class MinMaxObjective:
         if self.function is None:
             raise RuntimeError("there is no function: its values are told")
         if self.form.rows is False:
-            return self.checked(self.function(X, Y), X, Y)
+            return self.check_matrix(self.function(X, Y), X, Y)
         return self._matrix_values(X, Y)
 
     def _matrix_values(self, X: Array, Y: Array) -> Array:
         """Return the values by one call of a function of arrays."""
         assert self.matrix is not None
-        return self.checked(self.matrix(X.copy(), Y.copy()), X, Y)  # it may write to its arguments
+        return self.check_matrix(self.matrix(X.copy(), Y.copy()), X, Y)  # it may write to its arguments
 
-    def checked(self, given: Any, X: Array, Y: Array) -> Array:
+    def check_matrix(self, given: Any, X: Array, Y: Array) -> Array:
         """Return the function's return value as an (n, m) array of numbers, or refuse it."""
         values = real_array(given, X, "the function's return value")
         expected = (len(X), len(Y))
@@ -267,7 +267,7 @@ class PairByPair:
         self.user = self.failing or function
         self.variables = variables_x, variables_y
         self.dim_x = dim_x
-        self.rows = RowByRow(self.value_of_pair, n_jobs, self.checked_value, self.failing, max_eval_time)
+        self.rows = RowByRow(self.value_of_pair, n_jobs, self.check_pair, self.failing, max_eval_time)
 
     def function(self, x: FloatArray, y: FloatArray) -> Any:
         """Return the function's value at a pair; points of named variables become dicts."""
@@ -277,26 +277,26 @@ class PairByPair:
             *(side.copy() if given is None or not given.named else given.params(side) for side, given in sides)
         )
 
-    def checked(self, value: Any, x: FloatArray) -> float:
+    def check(self, value: Any, x: FloatArray) -> float:
         """Return the value of a pair, checked to be one real number."""
         return one_number(value, "with pairwise=True the function")
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return f of every row of X against every row of Y."""
         rows = np.arange(len(X) * len(Y))
-        pairs = joined_on_host(X[rows // len(Y)], Y[rows % len(Y)])
+        pairs = join_on_host(X[rows // len(Y)], Y[rows % len(Y)])
         return array_namespace(X).asarray(self.rows(pairs).reshape(len(X), len(Y)))
 
     def value_of_pair(self, pair: FloatArray) -> Any:
         """Return the value of the function at a row with both points of a pair."""
         return self.function(pair[: self.dim_x], pair[self.dim_x :])
 
-    def checked_value(self, value: Any, pair: FloatArray) -> float:
+    def check_pair(self, value: Any, pair: FloatArray) -> float:
         """Return the value of a pair, checked to be one real number."""
-        return self.checked(value, pair)
+        return self.check(value, pair)
 
 
-def joined_on_host(X: Array, Y: Array) -> FloatArray:
+def join_on_host(X: Array, Y: Array) -> FloatArray:
     """Return rows with both points of pairs, on the host."""
     return np.hstack([to_numpy(X), to_numpy(Y)])
 
@@ -335,16 +335,18 @@ def resolve_minmax(
             raise ValueError("bounds_y: a constrained problem's multipliers have none; see multiplier_bound")
         f = f.with_jobs(n_jobs, max_eval_time, on_error)
         own = f.bounds if f.variables is None else f.variables
-        box_x, variables_x = side_box("bounds_x", own if bounds_x is None else bounds_x, f.dim)
+        box_x, variables_x = read_side("bounds_x", own if bounds_x is None else bounds_x, f.dim)
         game = None if f.kernel is None else Game(f.kernel, f.arrays, f.n_inequalities, f.n_equalities)
         rules = IncumbentRules(f, feasibility_tol)
-        return MinMaxObjective(box_x, None, game, problem=f, rules=rules, source=source_of(f), variables_x=variables_x)
+        return MinMaxObjective(
+            box_x, None, game, problem=f, rules=rules, source=describe_source(f), variables_x=variables_x
+        )
     if isinstance(f, MinMaxProblem):
-        box_x, variables_x = side_box("bounds_x", f.bounds_x if bounds_x is None else bounds_x, f.dim_x)
-        box_y, variables_y = side_box("bounds_y", f.bounds_y if bounds_y is None else bounds_y, f.dim_y)
+        box_x, variables_x = read_side("bounds_x", f.bounds_x if bounds_x is None else bounds_x, f.dim_x)
+        box_y, variables_y = read_side("bounds_y", f.bounds_y if bounds_y is None else bounds_y, f.dim_y)
         game = Game(f.kernel, f.arrays)
         return MinMaxObjective(
-            box_x, box_y, game, source=source_of(f), variables_x=variables_x, variables_y=variables_y
+            box_x, box_y, game, source=describe_source(f), variables_x=variables_x, variables_y=variables_y
         )
     if isinstance(f, Problem):
         raise TypeError(f"{f!r} is a function of x alone: use Minimizer")
@@ -358,7 +360,7 @@ def resolve_minmax(
             raise ValueError(
                 f"a function needs {name}: fit(f, bounds_x=[(low, high), ...], bounds_y=[(low, high), ...])"
             )
-    objective = unknown_function(bounds_x, bounds_y)
+    objective = make_told_objective(bounds_x, bounds_y)
     variables_x, variables_y = objective.variables_x, objective.variables_y
     dim_x = len(objective.box_x if variables_x is None else variables_x)
     return MinMaxObjective(
@@ -374,13 +376,13 @@ def resolve_minmax(
     )
 
 
-def unknown_function(bounds_x: Any, bounds_y: Any) -> MinMaxObjective:
+def make_told_objective(bounds_x: Any, bounds_y: Any) -> MinMaxObjective:
     """Return the objective of a function with these bounds whose values are told."""
-    (box_x, variables_x), (box_y, variables_y) = side_box("bounds_x", bounds_x), side_box("bounds_y", bounds_y)
+    (box_x, variables_x), (box_y, variables_y) = read_side("bounds_x", bounds_x), read_side("bounds_y", bounds_y)
     return MinMaxObjective(box_x, box_y, variables_x=variables_x, variables_y=variables_y)
 
 
-def side_box(name: str, given: Any, dim: int | None = None) -> tuple[FloatArray, Variables | None]:
+def read_side(name: str, given: Any, dim: int | None = None) -> tuple[FloatArray, Variables | None]:
     """Return one side's box and typed variables, checked; `dim` is the number of variables of a problem."""
     try:
         given = list_bounds(given)
@@ -394,7 +396,7 @@ def side_box(name: str, given: Any, dim: int | None = None) -> tuple[FloatArray,
     return box, variables
 
 
-def source_of(problem: Any) -> dict[str, Any]:
+def describe_source(problem: Any) -> dict[str, Any]:
     """Return the entry of a file from which a loaded solver gets the problem, or a name for errors."""
     if problem.kernel is None:
         return {"callable": problem.name}

@@ -11,7 +11,7 @@ from skde.typing import Array, IntArray
 from skde.utils.arrays import to_numpy
 
 
-class Place(NamedTuple):
+class RequestPlace(NamedTuple):
     """The place of a request in a run.
 
     Attributes
@@ -51,7 +51,7 @@ class PartialRequest(PartialValues):
     """
 
     def __init__(
-        self, place: Place, X: Array, Y: Array | None, runs: Any, features: int, xp: Any, before: Array = None
+        self, place: RequestPlace, X: Array, Y: Array | None, runs: Any, features: int, xp: Any, before: Array = None
     ) -> None:
         self.place, self.X, self.Y, self.runs, self.before = place, X, Y, runs, before
         n_runs, n = X.shape[:2]
@@ -66,7 +66,7 @@ class PartialRequest(PartialValues):
         """The values in the form of the engine, of shape (R, n, m) or (R, n, features)."""
         return self.values.reshape(self.shape)
 
-    def told_rows_of(self, r: int) -> IntArray:
+    def find_told_rows(self, r: int) -> IntArray:
         """Return the rows of a run with values, counted from its first."""
         rows = slice(r * self.size, (r + 1) * self.size)
         return np.flatnonzero(self.has_value[rows] & self.needed[rows])

@@ -19,7 +19,7 @@ from skde.utils.arrays import to_numpy
 from skde.variables import Variable, Variables, nameless
 
 
-def recorded_variables(spec: CoevolutionSpec) -> Variables:
+def make_recorded_variables(spec: CoevolutionSpec) -> Variables:
     """Return the variables of a record: those of x and, in a game, of y, which have different names."""
     sides = [side_variables("x", spec.x)]
     if not spec.constraints:
@@ -41,7 +41,7 @@ def side_variables(side: str, spec: Spec) -> dict[str, Variable]:
     return {name: nameless(member) for name, member in zip(names, members, strict=True)}
 
 
-def record_rows(runner: Runner, request: PartialRequest, rows: IntArray, values: Array) -> Callable[[], None]:
+def record_request(runner: Runner, request: PartialRequest, rows: IntArray, values: Array) -> Callable[[], None]:
     """Return a function that records some rows of a request.
 
     Parameters
@@ -65,7 +65,7 @@ def record_rows(runner: Runner, request: PartialRequest, rows: IntArray, values:
     sides = zip((batch.x, batch.y), request.points(rows), strict=True)
     X = np.hstack([to_numpy(values_of_points(side, points)) for side, points in sides if points is not None])
     found, seconds = values_and_violations(runner, to_numpy(values).astype(np.float64)), runner.seconds
-    return lambda: recorder.add(before + rows, runs, cycle, "search", seconds, found, X, recorded_variables(spec))
+    return lambda: recorder.add(before + rows, runs, cycle, "search", seconds, found, X, make_recorded_variables(spec))
 
 
 def values_and_violations(runner: Runner, values: FloatArray) -> tuple[FloatArray, FloatArray]:

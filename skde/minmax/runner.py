@@ -10,7 +10,7 @@ from skde.engines import Coevolution, CoevolutionSpec, MultiDeviceEngine, SplitC
 from skde.engines.state.task import WORD
 from skde.fit.runner import Runner
 from skde.minmax.engine import CoevolutionEngine
-from skde.minmax.incomplete_cycle import TOLD, IncompleteCycle, told_arrays
+from skde.minmax.incomplete_cycle import TOLD, IncompleteCycle, collect_told
 from skde.minmax.objective import MinMaxObjective
 from skde.minmax.partial_request import PartialRequest
 from skde.stopping import RUNNING
@@ -79,7 +79,7 @@ class MinMaxRunner(Runner):
         first_run = 0
         told: dict[str, list[Any]] = {name: [] for name in TOLD}
         for part in self.cycles.parts:
-            for name, found in told_arrays(part, first_run).items():
+            for name, found in collect_told(part, first_run).items():
                 told[name] += found
             first_run += len(part.evals)
         return header, arrays | {name: np.concatenate(found) for name, found in told.items() if found}
@@ -123,7 +123,7 @@ def restore_requests(
             if request.Y is None and request.place.cycle == 0 and request.place.evals:  # the same points again
                 request.before = objective.features_of(request)
             if len(own):
-                n_told += put_told(request, arrays, own)
+                n_told += set_told(request, arrays, own)
     return n_told
 
 
@@ -133,7 +133,7 @@ def runs_alike(incomplete: IncompleteCycle, waiting: Any) -> Any:
     return waiting & [one == first for one in incomplete.progress]
 
 
-def put_told(request: PartialRequest, arrays: dict[str, Any], runs: IntArray) -> int:
+def set_told(request: PartialRequest, arrays: dict[str, Any], runs: IntArray) -> int:
     """Set the values of a file in a request, those of its runs, and return how many were set."""
     rows = arrays["told_rows"]
     own = np.flatnonzero((runs >= 0) & (runs < len(request.runs)) & (rows >= 0) & (rows < request.size))
@@ -143,7 +143,7 @@ def put_told(request: PartialRequest, arrays: dict[str, Any], runs: IntArray) ->
     return len(np.unique(places))
 
 
-def told_layout(spec: CoevolutionSpec) -> dict[str, Layout]:
+def layout_of_requests(spec: CoevolutionSpec) -> dict[str, Layout]:
     """Return the layout of the values of incomplete cycles."""
     shape = (None, spec.features) if spec.constraints else (None,)
     layouts = Layout((None,), WORD), Layout((None,), WORD), Layout(shape, spec.incumbents.dtype)

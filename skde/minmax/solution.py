@@ -192,7 +192,7 @@ def spaces_of(solver: MinMaxSolution) -> tuple[Variables | FloatArray, Variables
     return solver._spaces
 
 
-def function_of(solver: MinMaxSolution) -> Callable[[FloatArray, FloatArray], FloatArray] | None:
+def make_array_function(solver: MinMaxSolution) -> Callable[[FloatArray, FloatArray], FloatArray] | None:
     """Return f(X, Y) of a fit for NumPy arrays; None after ask and tell, after loading and for constrained problems."""
     engine, objective = solver._fitted().engine, solver._objective
     if objective is None or (objective.game is None and objective.function is None):

@@ -16,28 +16,28 @@ from skde.fit.runner import Runner
 from skde.minmax.ask_tell import AskedCycle, next_cycle
 from skde.minmax.engine import CoevolutionEngine
 from skde.minmax.evaluator import run_cycles
-from skde.minmax.objective import MinMaxObjective, unknown_function
-from skde.minmax.recording import recorded_variables
+from skde.minmax.objective import MinMaxObjective, make_told_objective
+from skde.minmax.recording import make_recorded_variables
 from skde.minmax.runner import MinMaxRunner
 from skde.minmax.solution import MinMaxSolution
-from skde.minmax.solver_objective import given_objective, named_objective, objective_given_again
+from skde.minmax.solver_objective import find_objective, resolve_again, resolve_objective
 from skde.minmax.spec import (
-    check_eval_time,
-    check_parameters,
+    check_game_eval_time,
+    check_game_parameters,
     coevolution_engine,
     coevolution_spec,
     last_cycle,
-    rules_of,
+    make_rules,
 )
 from skde.minmax.state import (
     own_layout,
+    pack_algorithms,
+    pack_arrays,
+    pack_parameters,
+    pack_variables,
     read_algorithms,
     read_bounds,
     read_fit,
-    saved_algorithms,
-    saved_arrays,
-    saved_parameters,
-    saved_variables,
 )
 from skde.recorder import Recorder, current_recorder
 from skde.stopping import check_limits
@@ -361,8 +361,8 @@ class MinMaxSolver(MinMaxSolution):
         x_ and y_ are from the last complete cycle; before the first one, x_ has the smallest worst value of those with
         the most opponents.
         """
-        check_parameters(self)
-        objective = given_objective(self, f, bounds_x, bounds_y, dim)
+        check_game_parameters(self)
+        objective = resolve_objective(self, f, bounds_x, bounds_y, dim)
         with self._earlier_fit_kept():
             self._runner = self._start(objective, coevolution_spec(self, objective), self.n_cycles)
             self._prepare(objective)
@@ -390,10 +390,10 @@ class MinMaxSolver(MinMaxSolution):
         self._check_unchanged()
         if f is not None:
             takes = self._source.get("takes") if self._objective is None else None
-            objective = objective_given_again(self, f, self._coevolution.coevolution_spec, *self._spaces, takes)
+            objective = resolve_again(self, f, self._coevolution.coevolution_spec, *self._spaces, takes)
         else:
-            objective = self._objective or named_objective(self, self._source)
-        check_parameters(self)
+            objective = self._objective or find_objective(self, self._source)
+        check_game_parameters(self)
         runner.set_limits(np.full(runner.batch.n_runs, last_cycle(self, runner.batch.spec.schedules[0])))
         self._prepare(objective)
         self._solve(objective)
@@ -412,9 +412,9 @@ class MinMaxSolver(MinMaxSolution):
         runner = self._runner
         runner.rules = objective.rules
         self._begin_record(runner)
-        runner.set_rules(rules_of(self))
+        runner.set_rules(make_rules(self))
         objective.probe(runner.engine, runner.batch.spec.dtype, self.verbose)
-        check_eval_time(self, objective)
+        check_game_eval_time(self, objective)
         self._objective, self._source, self._cycle = objective, objective.source, None
 
     def _begin_record(self, runner: Runner) -> None:
@@ -423,7 +423,7 @@ class MinMaxSolver(MinMaxSolution):
         if runner.recorder is not None:
             if isinstance(runner.engine, MultiDeviceEngine):
                 raise ValueError(f"recorder needs one device, got {runner.engine.name!r}")
-            variables = recorded_variables(self._coevolution.coevolution_spec)
+            variables = make_recorded_variables(self._coevolution.coevolution_spec)
             runner.recorder.begin(variables, len(variables))
 
     def _solve(self, objective: MinMaxObjective) -> None:
@@ -508,12 +508,12 @@ class MinMaxSolver(MinMaxSolution):
         for name in ("bounds_x", "bounds_y"):
             if getattr(self, name) is None:
                 raise ValueError(f"ask needs {name}: MinMaxSolver({name}=[(low, high), ...])")
-        check_parameters(self)
+        check_game_parameters(self)
         check_limits(None, self.max_evals, self.max_time)
         self._objective, self._source = None, {}
-        objective = unknown_function(self.bounds_x, self.bounds_y)
+        objective = make_told_objective(self.bounds_x, self.bounds_y)
         self._runner = self._start(objective, coevolution_spec(self, objective), self.n_cycles)
-        self._runner.set_rules(rules_of(self))
+        self._runner.set_rules(make_rules(self))
         self._begin_record(self._runner)
 
     @property
@@ -531,18 +531,18 @@ class MinMaxSolver(MinMaxSolution):
         if batch.constraints and "problem" not in self._source:
             raise ValueError("the constraints of Python functions cannot be in a file or a pickle")
         self._check_unchanged()
-        rules_of(self)
+        make_rules(self)
         check_limits(None, self.max_evals, self.max_time)
         check_jobs(self.n_jobs)
         run_header, run_arrays = runner.state()
         header: dict[str, Any] = {
-            "parameters": saved_parameters(self.get_params(deep=False), batch.spec.dtype.name),
-            "algorithms": saved_algorithms(self),
+            "parameters": pack_parameters(self.get_params(deep=False), batch.spec.dtype.name),
+            "algorithms": pack_algorithms(self),
             "source": self._source,
             **run_header,
             "planned": self._planned,
-        } | saved_variables(batch)
-        return header, saved_arrays(batch, self._boxes) | run_arrays
+        } | pack_variables(batch)
+        return header, pack_arrays(batch, self._boxes) | run_arrays
 
     @classmethod
     def _unstored(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:

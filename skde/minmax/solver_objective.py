@@ -17,7 +17,7 @@ from skde.variables import Variables
 Space = Variables | FloatArray  # variables where they are typed, else the box
 
 
-def given_objective(
+def resolve_objective(
     given: MinMaxParameters,
     f: Any,
     bounds_x: Any = None,
@@ -45,7 +45,7 @@ def given_objective(
     )
 
 
-def objective_given_again(
+def resolve_again(
     given: MinMaxParameters,
     f: Any,
     spec: CoevolutionSpec,
@@ -59,7 +59,7 @@ def objective_given_again(
     if isinstance(f, ConstrainedProblem) != (spec.constraints > 0):
         kind = "a constrained problem" if spec.constraints else "a function of x and y"
         raise ValueError(f"resume: the fit is that of {kind}, got {f!r}")
-    objective = given_objective(given, f, space_x, space_y, takes=takes)
+    objective = resolve_objective(given, f, space_x, space_y, takes=takes)
     if (problem := objective.problem) is not None:
         sizes, others = (spec.inequalities, spec.equalities), (problem.n_inequalities, problem.n_equalities)
         if others != sizes:
@@ -70,9 +70,9 @@ def objective_given_again(
     return objective
 
 
-def named_objective(given: MinMaxParameters, source: dict[str, Any]) -> MinMaxObjective:
+def find_objective(given: MinMaxParameters, source: dict[str, Any]) -> MinMaxObjective:
     """Return the objective of a loaded fit, where its name is enough to find it."""
     if "problem" not in source:
         what = source.get("callable") or "given to ask and tell"
         raise ValueError(f"resume needs the function again (it was {what}): resume(f)")
-    return given_objective(given, get_problem(source["problem"], dim=source["dim"]))
+    return resolve_objective(given, get_problem(source["problem"], dim=source["dim"]))

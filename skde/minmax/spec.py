@@ -78,7 +78,7 @@ class MinMaxParameters(Protocol):
     random_state: Any
 
 
-def check_parameters(given: MinMaxParameters) -> None:
+def check_game_parameters(given: MinMaxParameters) -> None:
     """Check types and ranges of those parameters that the spec does not check."""
     refuse_iterator("bounds_x", given.bounds_x)
     refuse_iterator("bounds_y", given.bounds_y)
@@ -96,7 +96,7 @@ def check_parameters(given: MinMaxParameters) -> None:
         )
 
 
-def check_eval_time(given: MinMaxParameters, objective: MinMaxObjective) -> None:
+def check_game_eval_time(given: MinMaxParameters, objective: MinMaxObjective) -> None:
     """Refuse a time limit of one evaluation for other functions than those of one pair."""
     if given.max_eval_time is not None and not objective.by_pairs:
         raise ValueError(
@@ -141,7 +141,7 @@ def coevolution_spec(
     else:
         schedule = CycleSchedule.of_points(x.pop_max, gens_x)
     limits = np.full(n_runs, last_cycle(given, schedule)) if saved is None else saved.limits
-    rules = rules_of(given)
+    rules = make_rules(given)
     box = np.concatenate([np.stack([side.lower, side.upper], axis=1) for side in (x, y)])
     incumbents = incumbents_spec(box, seeds, schedule, limits, rules, dtype)
     spec = CoevolutionSpec(
@@ -215,7 +215,7 @@ def incumbents_spec(
     )
 
 
-def rules_of(given: MinMaxParameters) -> StoppingRules:
+def make_rules(given: MinMaxParameters) -> StoppingRules:
     """Return the checked stopping rules."""
     return check_stopping(given.target, given.tol, given.atol, given.stagnation)
 

@@ -13,8 +13,8 @@ from skde.engines.state.coevolution_arrays import coevolution_layout
 from skde.engines.state.task import NUMBER
 from skde.fit.runner_state import check_runner_state, runner_layout
 from skde.minmax.incomplete_cycle import TOLD
-from skde.minmax.objective import MinMaxObjective, resolve_minmax, side_box, unknown_function
-from skde.minmax.runner import told_layout
+from skde.minmax.objective import MinMaxObjective, make_told_objective, read_side, resolve_minmax
+from skde.minmax.runner import layout_of_requests
 from skde.minmax.spec import MinMaxParameters, SavedPlan, algorithm_of_y, coevolution_spec, get_side
 from skde.problems import get_problem, problem_names
 from skde.typing import FloatArray
@@ -34,18 +34,18 @@ class SavedFit(NamedTuple):
     planned: int
 
 
-def saved_parameters(parameters: dict[str, Any], dtype: str) -> dict[str, Any]:
+def pack_parameters(parameters: dict[str, Any], dtype: str) -> dict[str, Any]:
     """Return the parameters of a solver that a header has in the same form."""
     return {name: value for name, value in parameters.items() if name not in OTHER_FORM} | {"dtype": dtype}
 
 
-def saved_algorithms(given: MinMaxParameters) -> list[dict[str, Any] | None]:
+def pack_algorithms(given: MinMaxParameters) -> list[dict[str, Any] | None]:
     """Return the algorithms of both sides as a header has them."""
     sides = (("algorithm_x", given.algorithm_x), ("algorithm_y", given.algorithm_y))
     return [None if side is None else describe(get_side(name, side)) for name, side in sides]
 
 
-def saved_arrays(batch: Coevolution | SplitCoevolution, boxes: tuple[FloatArray, FloatArray | None]) -> dict[str, Any]:
+def pack_arrays(batch: Coevolution | SplitCoevolution, boxes: tuple[FloatArray, FloatArray | None]) -> dict[str, Any]:
     """Return the arrays of a file, except those of the runner."""
     box_x, box_y = boxes
     return {
@@ -56,7 +56,7 @@ def saved_arrays(batch: Coevolution | SplitCoevolution, boxes: tuple[FloatArray,
     }
 
 
-def saved_variables(batch: Coevolution | SplitCoevolution) -> dict[str, Any]:
+def pack_variables(batch: Coevolution | SplitCoevolution) -> dict[str, Any]:
     """Return the entry of a header with the typed variables of both sides, where there are any."""
     sides = batch.x.spec.variables, batch.y.spec.variables
     if sides == (None, None):
@@ -104,12 +104,12 @@ def read_fit(given: MinMaxParameters, header: dict[str, Any], arrays: dict[str, 
     own = own_layout(given)
     check_layout(arrays, own, whole=False)
     check_runner_state(header, arrays)
-    objective = saved_objective(given, header, arrays)
+    objective = read_objective(given, header, arrays)
     with entry(HEADER):
         planned = header["planned"]
         saved = {name: arrays[name] for name in ("seeds", "seeds_x", "seeds_y", "limits")}
         spec = coevolution_spec(given, objective, SavedPlan(n_cycles=planned, **saved))
-    told = told_layout(spec) if TOLD[0] in arrays else {}
+    told = layout_of_requests(spec) if TOLD[0] in arrays else {}
     check_layout(arrays, own | coevolution_layout(spec) | told)
     spec.incumbents.last = max(spec.incumbents.last, int(arrays["generation"].max()))
     sides = (get_side("algorithm_x", given.algorithm_x), get_side("algorithm_y", algorithm_of_y(given)))
@@ -117,13 +117,13 @@ def read_fit(given: MinMaxParameters, header: dict[str, Any], arrays: dict[str, 
     return SavedFit(objective, spec, planned)
 
 
-def saved_objective(given: MinMaxParameters, header: dict[str, Any], arrays: dict[str, Any]) -> MinMaxObjective:
+def read_objective(given: MinMaxParameters, header: dict[str, Any], arrays: dict[str, Any]) -> MinMaxObjective:
     """Return the boxes of a saved fit and, where its name is enough to find it, the function."""
     source, (bounds_x, bounds_y) = header["source"], read_bounds(header, arrays)
     for name, given_bounds in (("box_x", bounds_x), ("box_y", bounds_y)):
         with entry(name):
             if given_bounds is not None:
-                side_box(name, given_bounds)
+                read_side(name, given_bounds)
     with entry(HEADER):
         if "problem" in source:
             check_choice("source", source["problem"], [*problem_names("constrained"), *problem_names("minmax")])
@@ -133,4 +133,4 @@ def saved_objective(given: MinMaxParameters, header: dict[str, Any], arrays: dic
             return resolve_minmax(problem, bounds_x, bounds_y, feasibility_tol=given.feasibility_tol)
         if bounds_x is None or bounds_y is None:
             raise ValueError("a function of two sides needs box_x and box_y")
-        return unknown_function(bounds_x, bounds_y)
+        return make_told_objective(bounds_x, bounds_y)

@@ -56,7 +56,7 @@ class CallerLibrary:
     def __str__(self) -> str:
         return f"{self.namespace.__name__} on {self.device}"
 
-    def given(self, array: Array) -> Any:
+    def convert(self, array: Array) -> Any:
         """Return an array of NumPy or CuPy as one of this library, without a copy where it is on this device."""
         if self.on_gpu and isinstance(array, np.ndarray):
             import cupy
@@ -64,7 +64,7 @@ class CallerLibrary:
             array = cupy.asarray(array)
         return self.namespace.from_dlpack(array)
 
-    def wrapped(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def wrap(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function of this library's arrays as one of NumPy's or CuPy's."""
         if isinstance(function, TorchFunction | JaxFunction):
             return function
@@ -108,7 +108,7 @@ def namespace_of(given: Any) -> Any:
     return given.__array_namespace__() if hasattr(given, "__array_namespace__") else None
 
 
-def on_host(given: Any) -> Any:
+def move_to_host(given: Any) -> Any:
     """Return an array of any library as NumPy's; anything else as it is."""
     namespace = namespace_of(given)
     if namespace is None:

@@ -146,10 +146,10 @@ class DeviceObjective:
     @cached_property
     def _library(self) -> ctypes.CDLL:
         folder, name = self.folder, f"objective-{_cpu.isa()}"
-        path = find_library(folder, name) or store_library(folder, name, self._compiled())
+        path = find_library(folder, name) or store_library(folder, name, self._compile())
         return ctypes.CDLL(str(path))
 
-    def _compiled(self) -> bytes:
+    def _compile(self) -> bytes:
         """Return the content of the library that the system's compiler builds."""
         compiler = find_compiler()
         isa = [f"-march={_cpu.isa()}"] if _cpu.isa().startswith("x86-64") else []

@@ -35,15 +35,15 @@ def bits_of(values: Any) -> Any:
     return values.astype(np.float64, order="C").view(np.int64)
 
 
-def shrunk(values: Array, begin: float, code: float, shift: int) -> Array:
+def shrink_bits(values: Array, begin: float, code: float, shift: int) -> Array:
     """Return numbers as far from `code` as values > 0 are from `begin`, in steps of neighbours, divided by 2**shift."""
     first, to = (int(bits_of(np.array(number))) for number in (begin, code))
     found: Array = (((bits_of(values) - first) >> shift) + to).view(np.float64)
     return found
 
 
-def grown(codes: Any, code: float, begin: float, shift: int) -> Any:
-    """Return the values of which `shrunk` has made these codes."""
+def grow_bits(codes: Any, code: float, begin: float, shift: int) -> Any:
+    """Return the values of which `shrink_bits` has made these codes."""
     first, to, most = (int(bits_of(np.array(number))) for number in (begin, code, MOST))
     steps = np.clip(bits_of(codes) - to, -(first >> shift), (most - first) >> shift)
     return ((steps << shift) + first).view(np.float64)
@@ -53,10 +53,10 @@ def feasibility_codes(f: Array, violation: Array) -> Array:
     """Return the codes of points from their values, which count at feasible points only, and violations."""
     xp = array_namespace(f)
     f, violation = xp.asarray(f, dtype=np.float64), xp.asarray(violation, dtype=np.float64)
-    feasible = xp.where(f > EXACT, shrunk(xp.clip(f, EXACT, MOST), EXACT, EXACT, VALUE_SHIFT), f)
+    feasible = xp.where(f > EXACT, shrink_bits(xp.clip(f, EXACT, MOST), EXACT, EXACT, VALUE_SHIFT), f)
     codes = xp.clip(violation, CLOSEST, FARTHEST) * SCALE
-    codes = xp.where(violation < CLOSEST, shrunk(violation, CLOSEST, CLOSEST * SCALE, CLOSE_SHIFT), codes)
-    codes = xp.where(violation > FARTHEST, shrunk(violation, FARTHEST, FARTHEST * SCALE, FAR_SHIFT), codes)
+    codes = xp.where(violation < CLOSEST, shrink_bits(violation, CLOSEST, CLOSEST * SCALE, CLOSE_SHIFT), codes)
+    codes = xp.where(violation > FARTHEST, shrink_bits(violation, FARTHEST, FARTHEST * SCALE, FAR_SHIFT), codes)
     codes = xp.where(violation < np.inf, codes, WORST)
     return xp.where(violation > 0, codes, xp.where(f < np.inf, feasible, WORST))
 
@@ -65,15 +65,15 @@ def violations_of_codes(codes: Any) -> Any:
     """Return the violations with these codes; 0 for feasible points."""
     codes = np.asarray(codes, np.float64)
     known = np.clip(codes, LARGEST, WORST)
-    found = np.where(known < CLOSEST * SCALE, grown(known, CLOSEST * SCALE, CLOSEST, CLOSE_SHIFT), known / SCALE)
-    found = np.where(known > FARTHEST * SCALE, grown(known, FARTHEST * SCALE, FARTHEST, FAR_SHIFT), found)
+    found = np.where(known < CLOSEST * SCALE, grow_bits(known, CLOSEST * SCALE, CLOSEST, CLOSE_SHIFT), known / SCALE)
+    found = np.where(known > FARTHEST * SCALE, grow_bits(known, FARTHEST * SCALE, FARTHEST, FAR_SHIFT), found)
     return np.where(codes > LARGEST, np.where(codes < WORST, found, np.inf), 0.0)
 
 
 def values_of_codes(codes: Any) -> Any:
     """Return the values with these codes, rounded above EXACT; infinity for infeasible points."""
     codes = np.asarray(codes, np.float64)
-    values = np.where(codes > EXACT, grown(np.clip(codes, EXACT, LARGEST), EXACT, EXACT, VALUE_SHIFT), codes)
+    values = np.where(codes > EXACT, grow_bits(np.clip(codes, EXACT, LARGEST), EXACT, EXACT, VALUE_SHIFT), codes)
     return np.where(codes > LARGEST, np.inf, values)
 
 

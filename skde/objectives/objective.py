@@ -85,19 +85,19 @@ class Objective:
         """
         if self.of_rows is None:
             raise RuntimeError("a compiled objective is evaluated by the engine")
-        points = self.decoded(X)
+        points = self.decode(X)
         if self.form.rows is None:
             assert self.of_point is not None
             self.form.rows = find_at(self.values_of_rows, self.of_point, points, "the objective")
         assert self.function is not None
-        return self._checked(self.function(points), X)
+        return self._check_values(self.function(points), X)
 
     def values_of_rows(self, X: Array) -> Array:
         """Return the values at the rows of X, values of the variables, by one call of a function of arrays."""
         assert self.of_rows is not None
-        return self._checked(self.of_rows(X), X)
+        return self._check_values(self.of_rows(X), X)
 
-    def _checked(self, values: Any, X: Array) -> Array:
+    def _check_values(self, values: Any, X: Array) -> Array:
         if has_outputs(values, len(X)):
             raise ConstraintsReturned
         refuse_list(values, (len(X),))
@@ -128,13 +128,13 @@ class Objective:
         They end early when no seconds are left, but not before the first one.
         """
         if isinstance(self.function, RowByRow):
-            yield from self.function.parts(self.decoded(X), seconds_left)
+            yield from self.function.parts(self.decode(X), seconds_left)
         elif self.rules is not None and self.by_rows:
-            yield from self.rules.parts(self.decoded(X), seconds_left)
+            yield from self.rules.parts(self.decode(X), seconds_left)
         else:
             yield Part(np.arange(len(X)), self.values(X))
 
-    def decoded(self, X: Array) -> Array:
+    def decode(self, X: Array) -> Array:
         """Return the values of the variables at points of the box."""
         return X if self.variables is None else decode(self.variables, X)
 
@@ -169,7 +169,7 @@ class Objective:
         if self._probed:
             return
         for function in self._functions:
-            probe_form(function, self.decoded, self.box, engine, dtype, verbose)
+            probe_form(function, self.decode, self.box, engine, dtype, verbose)
         self._probed = True
 
     @property
@@ -243,7 +243,7 @@ def as_objective(
         if constraints:
             raise ValueError(f"{objective!r} has constraints, so the parameter constraints must be None")
         box, variables = problem_box(objective, dim, bounds)
-        return constrained_objective(
+        return make_constrained_objective(
             objective.with_jobs(n_jobs, max_eval_time, on_error), box, feasibility_tol, objective.identity, variables
         )
     if constraints and returned is not None:
@@ -255,7 +255,7 @@ def as_objective(
         problem = ConstrainedProblem(objective, own, constraints, name=name, vectorized=vectorized)
         identity = unconstrained.identity, tuple(constraints)
         box, variables = problem_box(problem, None, None)
-        return constrained_objective(
+        return make_constrained_objective(
             problem.with_jobs(n_jobs, max_eval_time, on_error), box, feasibility_tol, identity, variables
         )
     if isinstance(objective, Problem):
@@ -286,7 +286,7 @@ def as_objective(
             max_eval_time=max_eval_time,
             found=returned,
         )
-        return constrained_objective(simulation, box, feasibility_tol, simulation.identity, variables)
+        return make_constrained_objective(simulation, box, feasibility_tol, simulation.identity, variables)
     one = rows_of_point(given, variables, n_jobs, number_or_outputs, max_eval_time)
     # Only evaluations of one point can be ended, and the calls that find the form out might not end.
     form = as_form(False if max_eval_time is not None and vectorized == AUTO else vectorized)
@@ -340,7 +340,7 @@ def problem_source(problem: Problem | CompiledConstrainedProblem) -> dict[str, A
     return {"problem": problem.name, "dim": problem.dim, "options": problem.options}
 
 
-def constrained_objective(
+def make_constrained_objective(
     problem: ConstrainedProblem,
     box: FloatArray,
     feasibility_tol: Any,
@@ -367,13 +367,13 @@ def constrained_objective(
     )
 
 
-def ask_tell_objective(
+def make_ask_tell_objective(
     bounds: Any, constraints: Any, vectorized: bool | str, n_jobs: int | None, feasibility_tol: float
 ) -> Objective:
     """Return the objective of ask and tell under constraints: the user evaluates f, the solver the constraints."""
     problem = ConstrainedProblem(nan_values, bounds, constraints, name="told", vectorized=vectorized)
     box, variables = problem_box(problem, None, None)
-    return constrained_objective(problem.with_jobs(n_jobs), box, feasibility_tol, None, variables)
+    return make_constrained_objective(problem.with_jobs(n_jobs), box, feasibility_tol, None, variables)
 
 
 def nan_values(X: Array) -> Array:

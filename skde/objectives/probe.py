@@ -188,7 +188,7 @@ def probe(
     together = values(sides)
     if together.size == 0:
         return False
-    index = compared_index(together, sides)
+    index = choose_index(together, sides)
     moved = [np.roll(side, -k, axis=0) for side, k in zip(sides, index, strict=True)]
     rows, first = [side[:1] for side in moved], (0,) * len(sides)
     alone = values(rows)[first]
@@ -218,8 +218,8 @@ def probe_points(
     """Return the points of a probe, of every box; None where too few are feasible."""
     counts = sizes(boxes)
     if feasible is None:
-        return [sample(box, n, dtype) for box, n in zip(boxes, counts, strict=True)]
-    candidates = [sample(box, CANDIDATES, dtype) for box in boxes]
+        return [sample_box(box, n, dtype) for box, n in zip(boxes, counts, strict=True)]
+    candidates = [sample_box(box, CANDIDATES, dtype) for box in boxes]
     sides = [X[to_numpy(feasible(xp.array(X)))][:n] for X, n in zip(candidates, counts, strict=True)]
     return None if any(len(side) < n for side, n in zip(sides, counts, strict=True)) else sides
 
@@ -231,7 +231,7 @@ def sizes(boxes: Sequence[FloatArray]) -> list[int]:
     return [next(free) for _ in boxes]
 
 
-def sample(box: FloatArray, n: int, dtype: np.dtype[Any]) -> FloatArray:
+def sample_box(box: FloatArray, n: int, dtype: np.dtype[Any]) -> FloatArray:
     """Return n points of a box, always the same: each has a part of the box, so that their means and sizes differ."""
     first, last = np.resize(PARTS, (n, 2)).T[:, :, None]
     share = first + (last - first) * np.random.default_rng(n).random((n, len(box)))
@@ -240,7 +240,7 @@ def sample(box: FloatArray, n: int, dtype: np.dtype[Any]) -> FloatArray:
     return rounded
 
 
-def compared_index(values: FloatArray, sides: Sequence[FloatArray]) -> tuple[int, ...]:
+def choose_index(values: FloatArray, sides: Sequence[FloatArray]) -> tuple[int, ...]:
     """Return the index of the value to compare.
 
     An extreme of all points or values would not tell a function that takes maxima over rows: its value is the same

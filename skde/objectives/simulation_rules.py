@@ -49,6 +49,6 @@ class SimulationRules(FeasibilityRules):
 
         Their outputs are kept; the function is called again where they are no longer.
         """
-        rows = self.problem.kept_values(xp.asarray(x))
+        rows = self.problem.recall_values(xp.asarray(x))
         values = np.where(codes <= EXACT, codes, rows[:, 0])
         return outcomes_of(codes, values, rows[:, 1:], self.problem.n_inequalities, self.tolerance)

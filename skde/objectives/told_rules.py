@@ -17,7 +17,7 @@ from skde.objectives.feasibility import (
     violations_of_codes,
 )
 from skde.problems.constraints import total_violation
-from skde.problems.simulation import check_sizes, key_of
+from skde.problems.simulation import check_sizes, make_point_key
 from skde.typing import Array, FloatArray
 from skde.utils.arrays import array_namespace, contiguous, moved_to, to_numpy
 
@@ -56,7 +56,7 @@ class ToldRules:
         shape : tuple of int
             That of the values as they were told.
         """
-        sides = [told_columns(name, side, shape, f) for name, side in (("g", g), ("h", h))]
+        sides = [read_told(name, side, shape, f) for name, side in (("g", g), ("h", h))]
         sizes = sides[0].shape[1], sides[1].shape[1]
         if self.sizes is not None:
             check_sizes(sizes, self.sizes)
@@ -69,7 +69,7 @@ class ToldRules:
         """Return the codes of points from rows of f, g and h, and keep these."""
         assert self.sizes is not None
         for x, row in zip(to_numpy(X), to_numpy(rows), strict=True):
-            self.kept[key_of(x)] = row
+            self.kept[make_point_key(x)] = row
         while len(self.kept) > KEPT + len(X):
             del self.kept[next(iter(self.kept))]
         return feasibility_codes(rows[:, 0], total_violation(rows[:, 1:], self.sizes[0], self.tolerance))
@@ -79,7 +79,7 @@ class ToldRules:
         return [self._outcome(run, *best) for run, best in enumerate(zip(x, codes, strict=True))]
 
     def _outcome(self, run: int, x: FloatArray, code: float) -> Outcome:
-        row = self.kept.get(key_of(x))
+        row = self.kept.get(make_point_key(x))
         if row is not None and self.sizes is not None:
             value = code if code <= EXACT else row[0]
             return outcomes_of(np.array([code]), np.array([value]), row[None, 1:], self.sizes[0], self.tolerance)[0]
@@ -90,7 +90,7 @@ class ToldRules:
         return Outcome(float(value), violation, violation)
 
 
-def told_columns(name: str, given: Any, shape: tuple[int, ...], like: Array) -> Array:
+def read_told(name: str, given: Any, shape: tuple[int, ...], like: Array) -> Array:
     """Return one kind of constraints as an array of shape (n, m) in the library of `like`."""
     xp, n = array_namespace(like), len(like)
     if given is None:

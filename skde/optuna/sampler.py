@@ -153,7 +153,7 @@ class EvolutionSampler(BaseSampler):
         ValueError
             In a study of several objectives.
         """
-        check_single(study)
+        check_one_objective(study)
         with self._lock:
             found = self._state(study).intersection.calculate(study)
         return {name: distribution for name, distribution in found.items() if not distribution.single()}
@@ -168,7 +168,7 @@ class EvolutionSampler(BaseSampler):
         ValueError
             In a study of several objectives.
         """
-        check_single(study)
+        check_one_objective(study)
         if not search_space:
             return {}
         with self._lock:
@@ -183,7 +183,7 @@ class EvolutionSampler(BaseSampler):
             population.learn(trials)
             proposed = population.propose(trial.number, trials)
         return proposed or {
-            name: self._drawn(study, trial, name, distribution) for name, distribution in search_space.items()
+            name: self._draw(study, trial, name, distribution) for name, distribution in search_space.items()
         }
 
     def sample_independent(
@@ -196,9 +196,9 @@ class EvolutionSampler(BaseSampler):
         ValueError
             In a study of several objectives.
         """
-        check_single(study)
+        check_one_objective(study)
         self._tell_of(study, param_name)
-        return self._drawn(study, trial, param_name, param_distribution)
+        return self._draw(study, trial, param_name, param_distribution)
 
     def before_trial(self, study: Study, trial: FrozenTrial) -> None:
         """Prepare the independent sampler."""
@@ -210,7 +210,7 @@ class EvolutionSampler(BaseSampler):
         if self.independent_sampler is not None:
             self.independent_sampler.after_trial(study, trial, state, values)
 
-    def _drawn(self, study: Study, trial: FrozenTrial, name: str, distribution: BaseDistribution) -> Any:
+    def _draw(self, study: Study, trial: FrozenTrial, name: str, distribution: BaseDistribution) -> Any:
         """Return a parameter's value of the independent sampler."""
         sampler = self.independent_sampler
         if sampler is None:
@@ -252,7 +252,7 @@ class EvolutionSampler(BaseSampler):
                 logger.info("%r is drawn by the independent sampler: not every trial has it with the same range", name)
 
 
-def check_single(study: Study) -> None:
+def check_one_objective(study: Study) -> None:
     """Refuse a study of several objectives."""
     if len(study.directions) > 1:
         raise ValueError(f"EvolutionSampler is for one objective; the study has {len(study.directions)}")

@@ -21,7 +21,7 @@ Key = tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class Parameter:
+class StudyParameter:
     """A parameter of a study as a variable: a level (integers, floats with a step), an index of a choice, or a value.
 
     Integers on a logarithmic scale, and integers in a range of more than 2**50, are real numbers that are rounded.
@@ -105,7 +105,7 @@ class SearchSpace:
 
     def __init__(self, distributions: Mapping[str, BaseDistribution]) -> None:
         self.distributions = dict(distributions)
-        self.parameters = {name: Parameter(distribution) for name, distribution in distributions.items()}
+        self.parameters = {name: StudyParameter(distribution) for name, distribution in distributions.items()}
         self.variables = Variables({name: parameter.variable for name, parameter in self.parameters.items()})
 
     def params(self, point: FloatArray) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.minmax.solution import MinMaxSolution, function_of, limits_of_space, spaces_of
+from skde.minmax.solution import MinMaxSolution, limits_of_space, make_array_function, spaces_of
 from skde.plotting.axes import axes_of, draw_landscape, note_values, show_legend, write_title
 from skde.plotting.solvers import name_objective
 from skde.typing import FloatArray
@@ -137,7 +137,7 @@ class MinMaxDisplay:
             estimator.population_y_,
             box_x=limits_of_space(space_x),
             box_y=limits_of_space(space_y),
-            function=function_of(estimator) if landscape else None,
+            function=make_array_function(estimator) if landscape else None,
             names_x=getattr(space_x, "names", None),
             names_y=getattr(space_y, "names", None),
             name=name,

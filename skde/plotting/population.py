@@ -9,7 +9,7 @@ import numpy as np
 
 from skde.base import BaseSolver, limits_of, variables_of
 from skde.curves import is_logarithmic
-from skde.objectives.caller_library import on_host
+from skde.objectives.caller_library import move_to_host
 from skde.plotting.axes import axes_of, draw_landscape, note_values, show_legend, write_title
 from skde.plotting.solvers import check_solver, name_objective, name_of
 from skde.typing import FloatArray
@@ -74,9 +74,9 @@ class PopulationDisplay:
         name: str | None = None,
         title: str | None = None,
     ) -> None:
-        self.population = np.asarray(on_host(population), np.float64)
-        self.fitness = None if fitness is None else np.asarray(on_host(fitness), np.float64)
-        self.x = None if x is None else np.asarray(on_host(x), np.float64)
+        self.population = np.asarray(move_to_host(population), np.float64)
+        self.fitness = None if fitness is None else np.asarray(move_to_host(fitness), np.float64)
+        self.x = None if x is None else np.asarray(move_to_host(x), np.float64)
         self.box = box
         self.space = space
         self.names = [f"x{k}" for k in range(self.population.shape[1])] if space is None else list(space.names)

@@ -25,7 +25,7 @@ class DimRange(NamedTuple):
     most: int = 2**20
 
     @classmethod
-    def fixed(cls, dim: int) -> DimRange:
+    def only(cls, dim: int) -> DimRange:
         """Return the range that allows one number of variables."""
         return cls(dim, dim, dim)
 
@@ -75,10 +75,10 @@ class Problem:
     ) -> None:
         self.name = name
         self.kernel = kernel
-        self.bounds = read_only(bounds)
-        self.x_opt = read_only(x_opt)
+        self.bounds = make_read_only(bounds)
+        self.x_opt = make_read_only(x_opt)
         self.f_opt = f_opt
-        self.arrays = tuple(read_only(array) for array in arrays)
+        self.arrays = tuple(make_read_only(array) for array in arrays)
         self.options = dict(options or {})
         self.dim = len(bounds)
 
@@ -134,7 +134,7 @@ def same_bounds(low: float, high: float, dim: int) -> FloatArray:
     return box
 
 
-def read_only(array: FloatArray) -> FloatArray:
+def make_read_only(array: FloatArray) -> FloatArray:
     """Return a read-only float64 copy in C order: a change of a box or a minimum would not change the function."""
     copy = np.array(array, dtype=np.float64, order="C")
     copy.setflags(write=False)

@@ -9,7 +9,7 @@ import numpy as np
 
 from skde.functions.forms import Form
 from skde.functions.point_workers import unlimited
-from skde.problems.base import Problem, read_only
+from skde.problems.base import Problem, make_read_only
 from skde.problems.constraints import ConstrainedProblem
 from skde.typing import Array, FloatArray
 from skde.utils.arrays import array_namespace, points
@@ -36,7 +36,7 @@ class CompiledConstrainedProblem(ConstrainedProblem):
         self.name, self.kernel, self.bounds = problem.name, problem.kernel, problem.bounds
         self.x_opt, self.f_opt = problem.x_opt, problem.f_opt
         self.arrays, self.options = problem.arrays, problem.options
-        self.multipliers_opt = read_only(multipliers_opt)
+        self.multipliers_opt = make_read_only(multipliers_opt)
         self.vectorized, self.form, self._constraints = True, Form(True), []
         self._counts = len(multipliers_opt) - n_equalities, n_equalities
 

@@ -135,17 +135,17 @@ class ConstrainedProblem:
     @property
     def n_inequalities(self) -> int:
         """Number of constraints g(x) <= 0."""
-        return sum(len(constraint.inequalities) for constraint in self._sized())
+        return sum(len(constraint.inequalities) for constraint in self._find_sizes())
 
     @property
     def n_equalities(self) -> int:
         """Number of constraints h(x) = 0."""
-        return sum(len(constraint.equalities) for constraint in self._sized())
+        return sum(len(constraint.equalities) for constraint in self._find_sizes())
 
     @property
     def linear_slopes(self) -> FloatArray:
         """Derivatives of g and h, of shape (m + l, dim); NaN for those of nonlinear constraints."""
-        sides = [(one.slopes(self.dim), one) for one in self._sized()]
+        sides = [(one.slopes(self.dim), one) for one in self._find_sizes()]
         rows = [sign * A[k] for A, one in sides for k, sign, _ in one.inequalities]
         rows += [sign * A[k] for A, one in sides for k, sign, _ in one.equalities]
         return np.array(rows, np.float64).reshape(-1, self.dim)
@@ -154,7 +154,7 @@ class ConstrainedProblem:
         """Return the objective's values at the rows of X, of shape (n,); X as in `values`."""
         X = points(X, self.dim, self)
         # Functions of users may write to their argument, which is the next function's, or the caller's array.
-        return self.values_of_rows(X) if self._takes_rows(X) else self._checked(self.of_point(X.copy()), X)
+        return self.values_of_rows(X) if self._takes_rows(X) else self._check_values(self.of_point(X.copy()), X)
 
     def _takes_rows(self, X: Array) -> bool:
         if self.form.rows is None:
@@ -163,9 +163,9 @@ class ConstrainedProblem:
 
     def values_of_rows(self, X: Array) -> Array:
         """Return the objective's values at the rows of X, by one call of a function of arrays."""
-        return self._checked(self._f(X if self.compiled else X.copy()), X)
+        return self._check_values(self._f(X if self.compiled else X.copy()), X)
 
-    def _checked(self, values: Any, X: Array) -> Array:
+    def _check_values(self, values: Any, X: Array) -> Array:
         refuse_outputs(values, (len(X),))
         return real_values(values, X, "the objective's return value")
 
@@ -283,7 +283,7 @@ class ConstrainedProblem:
         """Return the compiled objective with the codes of feasibility rules as values; None for Python functions."""
         return None
 
-    def _sized(self) -> list[Constraint]:
+    def _find_sizes(self) -> list[Constraint]:
         """Return the constraints after a call at the box's centre of those with an unknown number of components."""
         middle = (self.bounds.mean(axis=1) if self.variables is None else self.variables.middle)[None]
         for constraint in self._constraints:

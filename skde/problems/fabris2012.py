@@ -113,7 +113,7 @@ NAMES = {"minmax": (f"{SUITE}/p1",), "constrained": tuple(f"{SUITE}/{key}" for k
 def dim_range(name: str) -> DimRange:
     """Return the allowed numbers of variables of a problem."""
     key = name.rpartition("/")[2]
-    return DimRange.fixed(len(TABLE[key].x_opt)) if key in TABLE else DimRange(default=100)
+    return DimRange.only(len(TABLE[key].x_opt)) if key in TABLE else DimRange(default=100)
 
 
 def build(name: str, dim: int) -> MinMaxProblem | ConstrainedProblem:

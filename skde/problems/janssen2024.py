@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from skde.problems import data as streams
 from skde.problems.base import DimRange, Problem, same_bounds
 from skde.problems.nashed2012 import Options, elliptic_weights, index_weights, roots
-from skde.problems.official_data import SPECS, OfficialFiles, given_options
+from skde.problems.official_data import SPECS, OfficialFiles, read_options
 from skde.typing import FloatArray
 from skde.utils.validation import check_choice
 
@@ -121,7 +121,7 @@ class Transformation(NamedTuple):
     order: NDArray[np.int64]
 
 
-def generated(definition: Definition, dim: int) -> Transformation:
+def generate_data(definition: Definition, dim: int) -> Transformation:
     """Return shifts in [-80, 80], orthogonal matrices and a permutation, from the streams of `skde.problems.data`."""
     tag = f"{SUITE}:cec{definition.year}:F{definition.number}"
     components = range(definition.components)
@@ -170,7 +170,7 @@ def build(name: str, dim: int, *, data: str = "generated", folder: Any = None, s
         definition = definition._replace(**PAPER.get(key, {}))
     lengths = block_lengths(name, definition.tenths, dim) if definition.tenths else [dim]
     place = OFFICIAL.folder(data, folder)
-    parts = generated(definition, dim) if place is None else official(definition, dim, place)
+    parts = generate_data(definition, dim) if place is None else official(definition, dim, place)
     # A hybrid's permutation of M z is one of the rows of M. The kernel reads matrices by columns.
     columns = parts.matrices[:, parts.order].transpose(0, 2, 1)
     numbers = []
@@ -181,4 +181,4 @@ def build(name: str, dim: int, *, data: str = "generated", folder: Any = None, s
         numbers = [np.array([(1 / (2 * dim * sigma**2), height, bias) for sigma, height, bias in rows])]
     arrays = (parts.shifts, columns, *numbers, *(weights(kind, lengths[0]) for kind in definition.weights))
     bounds = same_bounds(-BOX, BOX, dim)
-    return Problem(name, f"{SUITE}_{key}", bounds, parts.shifts[0], 0.0, arrays, given_options(data, folder, spec))
+    return Problem(name, f"{SUITE}_{key}", bounds, parts.shifts[0], 0.0, arrays, read_options(data, folder, spec))

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skde.engines import Game, matrix
-from skde.problems.base import DimRange, read_only
+from skde.problems.base import DimRange, make_read_only
 from skde.typing import Array, FloatArray
 from skde.utils.arrays import points
 
@@ -86,11 +86,11 @@ class MinMaxProblem:
     ) -> None:
         self.name = name
         self.kernel = kernel
-        self.bounds_x, self.bounds_y = read_only(bounds_x), read_only(bounds_y)
-        self.x_opt, self.y_opt = read_only(x_opt), read_only(y_opt)
+        self.bounds_x, self.bounds_y = make_read_only(bounds_x), make_read_only(bounds_y)
+        self.x_opt, self.y_opt = make_read_only(x_opt), make_read_only(y_opt)
         self.value = value
         self.saddle = saddle
-        self.arrays = tuple(read_only(array) for array in arrays)
+        self.arrays = tuple(make_read_only(array) for array in arrays)
         self.options = dict(options or {})
         self.source = source
 
@@ -207,7 +207,7 @@ NAMES = {"minmax": tuple(f"{SUITE}/{key}" for key in TABLE)}
 
 def dim_range(name: str) -> DimRange:
     """Return the number of variables of x, the only one that is allowed."""
-    return DimRange.fixed(len(TABLE[name.rpartition("/")[2]].x_opt))
+    return DimRange.only(len(TABLE[name.rpartition("/")[2]].x_opt))
 
 
 def build(name: str, dim: int) -> MinMaxProblem:

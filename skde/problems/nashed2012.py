@@ -21,7 +21,7 @@ import skde._cpu as _cpu
 from skde.problems import data as streams
 from skde.problems.base import DimRange, Problem, same_bounds
 from skde.problems.cec2005 import OfficialData
-from skde.problems.official_data import given_options
+from skde.problems.official_data import read_options
 from skde.typing import FloatArray
 from skde.utils.validation import check_int
 
@@ -198,7 +198,7 @@ def build(
     elif key == "f17":
         x_opt, arrays = fletcher_powell(dim, official)
     given = {"as_run": options.as_run, "index_base": options.index_base} if options != Options() else {}
-    given |= given_options(data, folder)
+    given |= read_options(data, folder)
     return Problem(
         name, f"{SUITE}_{key}", same_bounds(-definition.box, definition.box, dim), x_opt, f_opt, arrays, given
     )

@@ -55,12 +55,12 @@ class OfficialFiles(NamedTuple):
             if folder is not None:
                 raise ValueError(f"folder is for data='official' only, got {quote(folder)} and data='generated'")
             return None
-        place = self.installed() if folder is None else Path(check_path("folder", folder))
+        place = self.find_installed() if folder is None else Path(check_path("folder", folder))
         if not place.is_dir():
             raise FileNotFoundError(f"folder must be that of the official files, but {place} is none; {self.advice}")
         return place
 
-    def installed(self) -> Path:
+    def find_installed(self) -> Path:
         """Return the folder in the installed package."""
         spec = find_spec(self.package) if self.package else None
         if spec is None or spec.origin is None:
@@ -114,7 +114,7 @@ class OfficialFiles(NamedTuple):
         return order
 
 
-def given_options(data: str, folder: Any, spec: str = "cec") -> dict[str, Any]:
+def read_options(data: str, folder: Any, spec: str = "cec") -> dict[str, Any]:
     """Return the options of a suite that differ from their defaults, after their check."""
     given = {"data": data, "folder": None if folder is None else os.fspath(folder), "spec": spec}
     defaults = {"data": "generated", "folder": None, "spec": "cec"}

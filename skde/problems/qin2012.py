@@ -15,7 +15,7 @@ from skde.problems import data as streams
 from skde.problems.base import DimRange, Problem, same_bounds
 from skde.problems.cec2005 import OfficialData
 from skde.problems.nashed2012 import roots
-from skde.problems.official_data import given_options
+from skde.problems.official_data import read_options
 
 SUITE = "qin2012"
 
@@ -71,4 +71,4 @@ def build(name: str, dim: int, *, data: str = "generated", folder: Any = None) -
         o = streams.shift(f"{SUITE}:{key}:shift", dim, *definition.shift)
     arrays = (o, roots(dim)) if definition.with_roots else (o,)
     box = same_bounds(-definition.box, definition.box, dim)
-    return Problem(name, f"{SUITE}_{key}", box, o, 0.0, arrays, given_options(data, folder))
+    return Problem(name, f"{SUITE}_{key}", box, o, 0.0, arrays, read_options(data, folder))

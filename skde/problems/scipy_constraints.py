@@ -43,7 +43,7 @@ class Constraint(ABC):
 
     def __init__(self, what: str, lower: Any, upper: Any) -> None:
         self.what = what
-        self.lower, self.upper = (bound_array(f"{what}.{name}", b) for name, b in (("lb", lower), ("ub", upper)))
+        self.lower, self.upper = (read_bound(f"{what}.{name}", b) for name, b in (("lb", lower), ("ub", upper)))
         sizes = {len(bound) for bound in (self.lower, self.upper) if len(bound) > 1}
         if len(sizes) > 1:
             raise ValueError(
@@ -208,7 +208,7 @@ class Nonlinear(Constraint):
         return np.atleast_1d(values)
 
 
-def bound_array(what: str, given: Any) -> FloatArray:
+def read_bound(what: str, given: Any) -> FloatArray:
     """Return lower or upper bounds as an array of shape (1,) or (m,); NaN is not allowed."""
     try:
         if has_dates(given):  # NumPy would make days or nanoseconds of them
@@ -273,7 +273,7 @@ def intersect_box(box: FloatArray, constraints: Sequence[Any]) -> FloatArray:
         if not isinstance(given, Bounds):
             continue
         what = f"constraints[{k}]"
-        lower, upper = (bound_array(f"{what}.{name}", b) for name, b in (("lb", given.lb), ("ub", given.ub)))
+        lower, upper = (read_bound(f"{what}.{name}", b) for name, b in (("lb", given.lb), ("ub", given.ub)))
         for bound in (lower, upper):
             if len(bound) not in (1, len(box)):
                 raise ValueError(f"{what} must have one bound for each of {len(box)} variables, got {len(bound)}")

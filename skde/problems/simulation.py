@@ -64,7 +64,7 @@ class Simulation(ConstrainedProblem):
         self.sizes = found.sizes
         checked = PointOutputs(found.sizes)
         self.of_point = rows_of_point(function, self.variables, n_jobs, checked, max_eval_time)
-        self.waiting = {} if found.x is None else {key_of(found.x): found.outputs}
+        self.waiting = {} if found.x is None else {make_point_key(found.x): found.outputs}
         self.kept: dict[bytes, FloatArray] = {}
 
     @property
@@ -132,9 +132,9 @@ class Simulation(ConstrainedProblem):
 
     def _point_parts(self, X: Array, seconds_left: Callable[[], float]) -> Iterator[Part]:
         """Yield the outputs of a function of one point, also those of the call that has shown the constraints."""
-        known = np.array([bool(self.waiting) and key_of(x) in self.waiting for x in to_numpy(X)])
+        known = np.array([bool(self.waiting) and make_point_key(x) in self.waiting for x in to_numpy(X)])
         for row in np.flatnonzero(known):
-            outputs = self.waiting.pop(key_of(to_numpy(X[row])), None)
+            outputs = self.waiting.pop(make_point_key(to_numpy(X[row])), None)
             if outputs is None:  # an equal point
                 known[row] = False
                 continue
@@ -153,13 +153,13 @@ class Simulation(ConstrainedProblem):
         if not isinstance(X, np.ndarray):
             return
         for row, outputs in zip(part.rows.tolist(), part.values, strict=True):
-            self.kept[key_of(X[row])] = outputs.copy()
+            self.kept[make_point_key(X[row])] = outputs.copy()
         while len(self.kept) > KEPT + len(X):
             del self.kept[next(iter(self.kept))]
 
-    def kept_values(self, X: Array) -> FloatArray:
+    def recall_values(self, X: Array) -> FloatArray:
         """Return f, g and h at points that have been evaluated, on the host; those that are not kept once more."""
-        keys = [key_of(x) for x in to_numpy(X)]
+        keys = [make_point_key(x) for x in to_numpy(X)]
         missing = [row for row, key in enumerate(keys) if key not in self.kept]
         found = {key: self.kept[key] for key in keys if key in self.kept}
         if missing:
@@ -255,14 +255,14 @@ def outputs_of_rows(value: Any, X: Array, known: tuple[int, int] | None) -> tupl
     f, *constraints = value
     columns = [real_values(f, X, WHAT)[:, None]]
     for name, part in zip(NAMES[1:], constraints, strict=False):
-        columns.append(columns_of(part, X, f"the objective's {name}"))
+        columns.append(read_columns(part, X, f"the objective's {name}"))
     sizes = columns[1].shape[1], columns[2].shape[1] if len(columns) > 2 else 0
     if known is not None:
         check_sizes(sizes, known)
     return array_namespace(X).concatenate(columns, axis=1).astype(np.float64, copy=False), sizes
 
 
-def columns_of(part: Any, X: Array, what: str) -> Array:
+def read_columns(part: Any, X: Array, what: str) -> Array:
     """Return constraints at points as an array of shape (n, m)."""
     n = len(X)
     if part is None:
@@ -273,7 +273,7 @@ def columns_of(part: Any, X: Array, what: str) -> Array:
     return array.reshape(n, -1) if array.size else array_namespace(X).zeros((n, 0))
 
 
-def checked_sizes(given: Any) -> tuple[int, int]:
+def read_sizes(given: Any) -> tuple[int, int]:
     """Return the numbers of g and h of a file, or refuse them."""
     if len(given) != 2 or not all(type(size) is int and size >= 0 for size in given):
         raise ValueError(f"returns must be the numbers of g and h, got {given!r}")
@@ -293,6 +293,6 @@ def shapes_of(value: Any) -> Any:
     return [np.shape(part) for part in value] if isinstance(value, tuple) else np.shape(value)
 
 
-def key_of(x: FloatArray) -> bytes:
+def make_point_key(x: FloatArray) -> bytes:
     """Return the key of a point; -0.0 counts as 0.0, which it equals."""
     return (np.asarray(x, np.float64) + 0.0).tobytes()

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from skde.problems.base import DimRange, Problem, same_bounds
 from skde.problems.data import shift
 from skde.problems.nashed2012 import roots
-from skde.problems.official_data import SPECS, OfficialFiles, given_options
+from skde.problems.official_data import SPECS, OfficialFiles, read_options
 from skde.typing import FloatArray
 from skde.utils.validation import check_choice
 
@@ -148,7 +148,7 @@ def build(name: str, dim: int, *, spec: str = "cec", data: str = "generated", fo
     if key == "F5":
         arrays = (o, roots(dim))
     box = same_bounds(-definition.box, definition.box, dim)
-    options = given_options(data, folder, spec)
+    options = read_options(data, folder, spec)
     return Problem(name, f"{SUITE}_{key}", box, x_opt, definition.minimum, arrays, options)
 
 

@@ -48,7 +48,7 @@ class Box:
     """
 
     def __init__(self, bounds: Any, integrality: Any) -> None:
-        self.lower, self.upper = checked_bounds(bounds).T.copy()
+        self.lower, self.upper = parse_bounds(bounds).T.copy()
         dim = len(self.lower)
         whole = np.array(False if integrality is None else integrality, bool)
         if whole.shape not in ((), (1,), (dim,)):
@@ -89,7 +89,7 @@ class Box:
         return bool(inside)
 
 
-def checked_bounds(bounds: Any) -> FloatArray:
+def parse_bounds(bounds: Any) -> FloatArray:
     """Return bounds as an array of shape (N, 2)."""
     if isinstance(bounds, Bounds):
         limits = np.stack(np.broadcast_arrays(np.atleast_1d(bounds.lb), np.atleast_1d(bounds.ub)), axis=1)
@@ -117,7 +117,7 @@ def initial_population(
     least = RAND_2_POPULATION if isinstance(strategy, str) and "rand2" in strategy else LEAST_POPULATION
     size = max(least, int(check_real("popsize", popsize, 0) * max(box.n_free, 1)))
     if isinstance(init, str):
-        start = sample(check_choice("init", init, INITS), size, dim, rng)
+        start = sample_population(check_choice("init", init, INITS), size, dim, rng)
     else:
         rows = np.array(init, np.float64)
         if rows.ndim != 2 or rows.shape[1] != dim or len(rows) < least:
@@ -135,7 +135,7 @@ def initial_population(
     return np.asarray(start)
 
 
-def sample(init: str, size: int, dim: int, rng: np.random.Generator) -> FloatArray:
+def sample_population(init: str, size: int, dim: int, rng: np.random.Generator) -> FloatArray:
     """Return the initial population of a method in the unit cube."""
     if init == "random":
         return rng.uniform(size=(size, dim))

@@ -62,7 +62,7 @@ class Variable(ABC):
         """A value in the middle."""
         return math.floor(sum(self.limits) / 2)
 
-    def allowed(self, values: FloatArray) -> Any:
+    def allows(self, values: FloatArray) -> Any:
         """Return which numbers are values of the variable."""
         low, high = self.limits
         return (values >= low) & (values <= high)
@@ -85,9 +85,9 @@ class WholeNumbered(Variable):
         low, high = self.limits
         return [(float(np.nextafter(low - 0.5, np.inf)), float(np.nextafter(high + 0.5, -np.inf)))]
 
-    def allowed(self, values: FloatArray) -> Any:
+    def allows(self, values: FloatArray) -> Any:
         """Return which numbers are values of the variable."""
-        return super().allowed(values) & (values == np.floor(values))
+        return super().allows(values) & (values == np.floor(values))
 
     def free_components(self, values: FloatArray) -> FloatArray:
         """Return the components with these values."""
@@ -284,7 +284,7 @@ class Ordinal(Variable):
         with np.errstate(over="ignore"):
             return np.where(values - self.numbers[below] < self.numbers[above] - values, below, above)
 
-    def allowed(self, values: FloatArray) -> Any:
+    def allows(self, values: FloatArray) -> Any:
         """Return which numbers are values of the variable, as they are or rounded to single precision."""
         nearest = self.numbers[self.indices(values)]
         with np.errstate(over="ignore"):

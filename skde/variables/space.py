@@ -177,7 +177,7 @@ class Variables:
         if np.shape(x) != (len(self),):
             raise ValueError(f"x must have shape ({len(self)},), got {np.shape(x)}")
         for name, variable, value in zip(self.names, self.members, x, strict=True):
-            if isinstance(variable, WholeNumbered | Ordinal) and not variable.allowed(np.array([value], np.float64))[0]:
+            if isinstance(variable, WholeNumbered | Ordinal) and not variable.allows(np.array([value], np.float64))[0]:
                 raise ValueError(f"x: {float(value)!r} is no value of {name!r}, which is {quote(variable)}")
         return {
             name: variable.parameter(float(value))
@@ -236,7 +236,7 @@ class Variables:
             given, own = values[rows, j].astype(np.float64), slice(self.firsts[j], self.firsts[j + 1])
             if isinstance(variable, Real):
                 given = clip_rounded(given, *variable.limits)
-            wrong = np.flatnonzero(~variable.allowed(given))
+            wrong = np.flatnonzero(~variable.allows(given))
             if len(wrong):
                 row = f" in row {np.flatnonzero(rows)[wrong[0]]}" if len(values) > 1 else ""
                 raise ValueError(

@@ -80,7 +80,7 @@ def test_forms_of_functions(seed: int, tmp_path: Path) -> None:
         assert of_dict(m.params_) == m.fun_
         assert np.array_equal(variables.points(m.params_)[0], m.x_)
         for j, variable in enumerate(variables.members):
-            assert variable.allowed(m.population_[:, j]).all()
+            assert variable.allows(m.population_[:, j]).all()
         m.save(tmp_path / "fit.skde")
         again = Minimizer.load(tmp_path / "fit.skde").set_params(max_iter=given["max_iter"] + 2).resume(function)
         assert again.fun_ <= m.fun_

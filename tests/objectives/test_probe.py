@@ -13,7 +13,7 @@ import scipy.optimize
 from scipy.optimize import NonlinearConstraint
 
 from skde import DE, ConstrainedProblem, Minimizer, MinMaxSolver, minimize, scipy_method
-from skde.objectives.probe import probe, sample, sizes
+from skde.objectives.probe import probe, sample_box, sizes
 from skde.testing.base import PROBE_CALLS
 from skde.utils.arrays import array_namespace
 
@@ -237,7 +237,7 @@ def test_the_points_differ_and_are_inside(dim: int, dtype: Any) -> None:
     box = np.array([[-1e-3, 1e3], [1.0, np.nextafter(np.float32(1.0), np.float32(2.0))]])[np.arange(dim) % 2]
     (n,) = sizes([box])
     assert n != dim
-    points = sample(box, n, np.dtype(dtype))
+    points = sample_box(box, n, np.dtype(dtype))
     assert points.shape == (n, dim)
     assert points.dtype == dtype
     assert len(np.unique(points, axis=0)) == n
