@@ -45,9 +45,6 @@ FLOORS = [
     {"skde.__main__"},
     {"skde.tuning"},
     {"skde.benchmark"},
-    {"skde.tuning.comparison"},  # a paper's tuning, and the commands
-    {"skde.tuning.reproduction"},
-    {"skde.tuning.cli"},
 ]
 # CUDA is loaded where a GPU is asked for.
 LAZY = {"skde.engines.single_device"}

@@ -1,21 +1,16 @@
-"""The commands `skde tune` and `skde tune worker`, and the reproduction of a paper's tuning."""
+"""The commands `skde tune` and `skde tune worker`."""
 
 from __future__ import annotations
 
 import sys
 import time
 from argparse import Namespace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import optuna
 
 from skde.algorithms import Algorithm, get_algorithm
-from skde.benchmark.commands.experiments import record_and_show
-from skde.benchmark.commands.reproduce import RUNS
-from skde.benchmark.reproduction import available
-from skde.benchmark.suites import find_suite
 from skde.cli.arguments import (
     InputError,
     add_command,
@@ -32,10 +27,10 @@ from skde.cli.arguments import (
     refuse_options,
     shows_progress,
 )
+from skde.cli.extensions import find_suite
 from skde.cli.minimize import VARIABLE_HELP, check_box, find_objective, find_variables
 from skde.cli.output import format_json, run_and_show
 from skde.problems import ConstrainedProblem, Problem
-from skde.tuning import comparison, reproduction
 from skde.tuning.report import check_drawing, elite_lines
 from skde.tuning.study_storage import StudyRecord, open_storage, refuse_missing
 from skde.tuning.tuner import RacingTuner
@@ -301,33 +296,3 @@ def text(result: dict[str, Any]) -> str:
     lines += ["", f"{result['n_experiments']} experiments of {result['n_configurations']} configurations{end}"]
     lines += ["the best first:", *result["python"]]
     return "\n".join(lines)
-
-
-def reproduce_tuning(options: Any, paper: Any) -> int:
-    """Do a paper's tuning again, and compare its result with the paper's parameters."""
-    silence_optuna()
-    theirs = reproduction.tuning_of(paper, options.table)
-    dims = [theirs.dim] if options.dims is None else options.dims
-    if len(dims) != 1:
-        raise InputError(f"--dims must be one number for a tuning, got {dims}")
-    settings = reproduction.Settings(
-        paper.name,
-        dims[0],
-        theirs.max_experiments if options.max_experiments is None else options.max_experiments,
-        options.budget or theirs.budget,
-        5 if options.held_out is None else options.held_out,
-        RUNS if options.runs is None else options.runs,
-        options.seed,
-        options.device,
-        options.n_jobs,
-        bool(options.as_published),
-    )
-    algorithms = available(paper) if options.algorithms is None else options.algorithms
-
-    def show(record: Any) -> None:
-        if options.json:
-            print(format_json({**record, "summary": comparison.summary(record)}))
-        else:
-            print(comparison.table(paper, record))
-
-    return record_and_show(options, partial(reproduction.run, paper, settings, algorithms), show)

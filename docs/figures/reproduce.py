@@ -13,9 +13,9 @@ from skde.benchmark.protocol import PROTOCOL
 from skde.benchmark.records import Cell
 from skde.benchmark.reproduction import Reproduction
 from skde.benchmark.tables import counts_text, reasons
+from skde.benchmark.tuning_comparison import read_tuning
+from skde.benchmark.tuning_comparison import summary as summary_of
 from skde.benchmark.verdicts import DIFFERS, INCOMPARABLE, NOISE, NONE, SLOWER, VERDICTS, WORSE
-from skde.tuning.comparison import read_tuning
-from skde.tuning.comparison import summary as summary_of
 
 from . import official_data
 from .records import RECORDS, names_of, read_cells, source, table

@@ -1,4 +1,4 @@
-"""Commands and reproductions that other packages, such as skde.benchmark and skde.tuning, add by entry points."""
+"""Commands, reproductions and suites that skde.benchmark, skde.tuning and other packages add by entry points."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from skde.cli.arguments import InputError
 
 COMMANDS = "skde.commands"  # functions of the subparsers that add commands to them
 REPRODUCTIONS = "skde.reproductions"  # functions of the options and the paper that return an exit code
+SUITE_FINDERS = "skde.suite_finders"  # functions of a name that return the suite
 
 
 def load(extension: EntryPoint) -> Any:
@@ -58,3 +59,16 @@ def find_reproduction(name: str) -> Any:
     for extension in entry_points(group=REPRODUCTIONS, name=name):
         return load(extension)
     raise InputError(f"the reproduction of a paper's {name} needs skde.{name}: pip install 'skde[{name}]'")
+
+
+def find_suite(name: str) -> Any:
+    """Return the suite of a name.
+
+    Raises
+    ------
+    InputError
+        When the package that has suites is not installed.
+    """
+    for extension in entry_points(group=SUITE_FINDERS):
+        return load(extension)(name)
+    raise InputError("suites need skde.benchmark: pip install 'skde[bench]'")

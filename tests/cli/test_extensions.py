@@ -58,7 +58,7 @@ def without_optuna(monkeypatch: pytest.MonkeyPatch) -> None:
     load_found = EntryPoint.load
 
     def load(self: EntryPoint) -> Any:
-        if self.module.startswith("skde.tuning"):
+        if self.name in ("tune", "tuning"):
             raise ImportError(MISSING)
         return load_found(self)
 
@@ -103,6 +103,27 @@ def test_help_without_the_extra(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--help"])
     assert MISSING in " ".join(capsys.readouterr().out.split())
+
+
+def test_suites_need_the_laboratory(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(
+        "skde.cli.extensions.entry_points",
+        lambda **wanted: [] if wanted["group"] == "skde.suite_finders" else entry_points(**wanted),
+    )
+    assert main(["tune", "de", "--suite", "nashed2012"]) == 2
+    assert "suites need skde.benchmark: pip install 'skde[bench]'" in capsys.readouterr().err
+
+
+def test_tune_works_without_the_laboratory() -> None:
+    program = """
+import sys
+sys.modules["skde.benchmark"] = None
+from skde.cli.main import main
+sys.exit(main(["tune", "de", "sphere", "--dim", "2", "--max-experiments", "120", "--evals-limit", "200"]))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "the best first:" in done.stdout
 
 
 def test_without_the_package_of_a_reproduction(

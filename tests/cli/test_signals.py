@@ -19,10 +19,10 @@ import pytest
 from skde import Minimizer, MinMaxSolver
 from skde.benchmark import reproduction as papers
 from skde.benchmark import trials
+from skde.benchmark import tuning_reproduction as reproduction
 from skde.benchmark.papers import fabris2012
 from skde.benchmark.records import key_of, read_record
 from skde.cli.main import main
-from skde.tuning import reproduction
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 SIGNALS = pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

@@ -20,9 +20,9 @@ from sklearn.datasets import (
 from sklearn.ensemble import GradientBoostingClassifier
 
 from skde import get_problem
+from skde.benchmark.tuning_reproduction import moved_problem
 from skde.problems import Problem
 from skde.tuning import space_of
-from skde.tuning.reproduction import moved_problem
 from skde.tuning.targets.base import Job, Limits
 from skde.tuning.targets.conversion import as_target
 

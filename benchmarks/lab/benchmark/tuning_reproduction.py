@@ -19,10 +19,10 @@ from skde.benchmark.optimizers import Budget
 from skde.benchmark.papers import Paper, Tuning
 from skde.benchmark.records import Record, or_null
 from skde.benchmark.suites import find_suite
+from skde.benchmark.tuning_comparison import BOTH, paper_setting, ranked, read_tuning, write_tuning
 from skde.problems import Problem
 from skde.problems.data import uniforms
 from skde.tuning import RacingTuner, Space
-from skde.tuning.comparison import BOTH, paper_setting, ranked, read_tuning, write_tuning
 from skde.tuning.default_spaces import distributions
 from skde.tuning.report import python_line
 from skde.tuning.rules import Rules, preset

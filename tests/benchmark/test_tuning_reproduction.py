@@ -15,13 +15,14 @@ import pytest
 
 import skde
 from skde.algorithms import ALGORITHMS
+from skde.benchmark import tuning_comparison as comparison
+from skde.benchmark import tuning_reproduction as reproduction
 from skde.benchmark.growing_record import Recording
 from skde.benchmark.papers import REPRODUCTIONS, find_paper
 from skde.benchmark.reproduction import available
 from skde.benchmark.suites import find_suite
+from skde.benchmark.tuning_reproduction import Settings
 from skde.cli.main import main
-from skde.tuning import comparison, reproduction
-from skde.tuning.reproduction import Settings
 from skde.tuning.rules import PRESETS
 
 PAPER = find_paper("nashed2012")

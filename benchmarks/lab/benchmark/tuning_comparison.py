@@ -56,7 +56,7 @@ def summary(record: Record) -> list[dict[str, Any]]:
     Parameters
     ----------
     record : dict
-        A record of `skde.tuning.reproduction.run`.
+        A record of `skde.benchmark.tuning_reproduction.run`.
 
     Returns
     -------
