@@ -25,9 +25,9 @@ from skde import (
     algorithm_names,
     get_problem,
     minimize,
-    serialization,
 )
 from skde.engines import decode
+from skde.utils import serialization
 from skde.variables import as_variables
 
 SPACE = {

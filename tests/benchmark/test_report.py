@@ -14,10 +14,11 @@ from skde.benchmark import report, report_pages, report_plots
 from skde.benchmark.records import write_record
 from skde.benchmark.report import make_report, write_report
 from skde.benchmark.report_pages import Table, csv_text, markdown_table, number_text
-from skde.benchmark.report_plots import pop_size_of, reached_at, tick_text
+from skde.benchmark.report_plots import pop_size_of, tick_text
 from skde.benchmark.results_folder import read_folder
 from skde.benchmark.trial_logs import TRIALS
 from skde.cli.main import main
+from skde.curves import evals_to_goals
 
 POINTS = [1, 10, 100, 1000]
 VOID = {"meta", "link", "br", "img", "input", "hr"}
@@ -194,9 +195,9 @@ def test_the_times_are_those_until_the_error_of_zero(tmp_path):
     assert {row[details.header.index("expected running time")] for row in details.rows} == {None}
 
 
-def test_reached_at():
+def test_evaluations_to_goals():
     errors = np.array([[np.inf, 5.0, 0.5], [4.0, 4.0, 4.0]])
-    found = reached_at(np.array([1.0, 2.0, 3.0]), errors, np.array([6.0, 1.0, 0.1]))
+    found = evals_to_goals(np.array([1.0, 2.0, 3.0]), errors, np.array([6.0, 1.0, 0.1]))
     assert found.tolist() == [[2, 3, np.inf], [1, np.inf, np.inf]]
 
 
