@@ -58,7 +58,7 @@ class Progress:
         self.polishing = polish is not None and polish.under_way
         self.n_evals = int(self.n_evals_of_runs.sum())
 
-    def _shown(self, values: FloatArray) -> FloatArray:
+    def _quote_values(self, values: FloatArray) -> FloatArray:
         shown: FloatArray = values if self._runner.rules is None else values_of_codes(values)
         return shown
 
@@ -80,12 +80,12 @@ class Progress:
     @property
     def funs(self) -> FloatArray:
         """The best value of every run, of shape (n_runs,); infinite where it has no feasible point."""
-        return np.array(self._shown(self._codes))
+        return np.array(self._quote_values(self._codes))
 
     @property
     def fun(self) -> float:
         """The best value of all runs; infinite where there is no feasible point."""
-        values = self._shown(self._codes)
+        values = self._quote_values(self._codes)
         return float("nan") if np.isnan(values).all() else float(np.nanmin(values))
 
     @cached_property

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from skde import Categorical, Fixed, Log, Minimizer, MinMaxSolver, Ordinal, Variables
-from skde.cli.arguments import read_variable
+from skde.cli.arguments import parse_variable
 
 ORDINALS = [
     [2, 4, 8],
@@ -98,12 +98,12 @@ def test_choices_of_both_players() -> None:
 def test_choices_of_the_command_line(text: str, values: list[Any] | None) -> None:
     if values is None:
         with pytest.raises(Exception, match="increasing"):
-            read_variable(f"v:ordinal:{text}")
+            parse_variable(f"v:ordinal:{text}")
         return
-    _, ordinal = read_variable(f"v:ordinal:{text}")
+    _, ordinal = parse_variable(f"v:ordinal:{text}")
     assert isinstance(ordinal, Ordinal)
     assert kinds(ordinal.values) == kinds(values)
-    assert kinds([read_variable("v:fixed:3")[1].value, read_variable("v:fixed:3.0")[1].value]) == kinds([3, 3.0])
+    assert kinds([parse_variable("v:fixed:3")[1].value, parse_variable("v:fixed:3.0")[1].value]) == kinds([3, 3.0])
 
 
 def test_descriptions_are_json() -> None:

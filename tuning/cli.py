@@ -20,10 +20,10 @@ from skde.cli.arguments import (
     check_writable,
     integer,
     names,
+    parse_variable,
     read_number,
     read_parameters,
     read_setting,
-    read_variable,
     refuse_options,
     shows_progress,
 )
@@ -94,7 +94,7 @@ def add_tune(commands: Any) -> None:
     add("algorithm", metavar="NAME", help="see skde algorithms")
     add("objectives", nargs="*", metavar="FUNCTION", help="problems' names (see skde problems), or MODULE:FUNCTION")
     add("--bounds", type=bounds, metavar="LOW HIGH", help='the box; or one pair a variable: "LOW,HIGH; LOW,HIGH; ..."')
-    add("--var", type=read_variable, action="append", metavar="NAME:KIND:...", help=VARIABLE_HELP)
+    add("--var", type=parse_variable, action="append", metavar="NAME:KIND:...", help=VARIABLE_HELP)
     add(
         "--scalar",
         action="store_true",

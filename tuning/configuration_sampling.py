@@ -12,7 +12,7 @@ from scipy import special
 from scipy.spatial import cKDTree
 from scipy.stats import qmc
 
-from skde.tuning.parameter_scale import Scale, choice_number, uniform
+from skde.tuning.parameter_scale import ParameterScale, choice_number, uniform
 from skde.tuning.space import Configuration, Space
 from skde.typing import FloatArray
 
@@ -102,14 +102,14 @@ def first_configurations(space: Space, count: int, rng: np.random.Generator, sob
         def placed(name: str, distribution: BaseDistribution, point: FloatArray = point) -> Any:
             if name not in column:  # a rare parameter of a function, unknown before
                 return uniform(distribution, rng)
-            return Scale(distribution).value(float(point[column[name]]))
+            return ParameterScale(distribution).value(float(point[column[name]]))
 
         configuration = space.build(placed)
         configurations.append(configuration if space.allows(configuration) else space.draw(independent))
     return configurations
 
 
-def updated(parent: Parent, stage: RaceStage, ordinal: Collection[str] = ()) -> Parent:
+def update_model(parent: Parent, stage: RaceStage, ordinal: Collection[str] = ()) -> Parent:
     r"""Return the parent with the model for its children in this race.
 
     .. math::
@@ -132,7 +132,7 @@ def updated(parent: Parent, stage: RaceStage, ordinal: Collection[str] = ()) -> 
     return replace(parent, model=SamplingModel(sigma, probabilities))
 
 
-def restarted(parent: Parent, stage: RaceStage) -> Parent:
+def restart_model(parent: Parent, stage: RaceStage) -> Parent:
     """Return the parent with its model set back by two races, at most to that of the second one.
 
     Probabilities become 0.9 p + 0.1 max(p), scaled to a sum of 1.
@@ -200,7 +200,7 @@ def value_near(
         return distribution.choices[int(rng.choice(len(p), p=p))]
     if name not in params:
         return uniform(distribution, rng)
-    scale = Scale(distribution)
+    scale = ParameterScale(distribution)
     return scale.value(truncated_normal(scale.unit(params[name]), parent.model.sigma, rng))
 
 
@@ -235,7 +235,7 @@ def too_similar(configurations: Sequence[Configuration], space: Space) -> set[in
                 if isinstance(distribution, CategoricalDistribution) and name not in space.ordinal:
                     places[i, j] = choice_number(distribution, value)
                 else:
-                    places[i, j] = Scale(distribution).unit(value)
+                    places[i, j] = ParameterScale(distribution).unit(value)
     pairs = cKDTree(places).query_pairs(SAME, p=np.inf, output_type="ndarray")
     return set(pairs.ravel().tolist())
 
@@ -284,14 +284,14 @@ def next_configurations(
     choose : callable, optional
         As for `children`.
     """
-    models = [updated(parent, stage, space.ordinal) for parent in parents]
+    models = [update_model(parent, stage, space.ordinal) for parent in parents]
     drawn = children(models, space, stage.n_new, rng, choose)
     everyone = [parent.configuration for parent in parents] + [configuration for _, configuration in drawn]
     same = too_similar(everyone, space)
     if same:
         n = len(parents)
         stuck = {number if number < n else drawn[number - n][0] for number in same}
-        models = [restarted(parent, stage) if number in stuck else parent for number, parent in enumerate(models)]
+        models = [restart_model(parent, stage) if number in stuck else parent for number, parent in enumerate(models)]
         drawn = children(models, space, stage.n_new, rng, choose)
     return CandidatePool(
         models, [Parent(configuration, models[number].model) for number, configuration in drawn], bool(same)

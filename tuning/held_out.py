@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skde.tuning.loop import HELD_OUT, TuningSetting
-from skde.tuning.targets.base import Job, Target
+from skde.tuning.targets.base import Target, TargetJob
 from skde.typing import FloatArray
 
 DEFAULT = -1  # the number of the default configuration
@@ -64,11 +64,11 @@ def held_out_costs(
     if not setting.deterministic:
         steps = [held_out_step(setting, k) for k in range(n_steps)]
     configurations = {number: params}
-    default = default_params(setting, target.configured)
+    default = default_params(setting, target.configure)
     if default is not None:
         configurations[DEFAULT] = default
     jobs = [
-        Job(configuration, dict(values), instance, setting.instances[instance], seed)
+        TargetJob(configuration, dict(values), instance, setting.instances[instance], seed)
         for instance, seed in steps
         for configuration, values in configurations.items()
     ]

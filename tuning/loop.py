@@ -24,7 +24,7 @@ from skde.tuning.rules import Rules
 from skde.tuning.space import Configuration, Space
 from skde.tuning.study_storage import StudyRecord
 from skde.tuning.surrogate import Surrogate
-from skde.tuning.targets.base import Job, Outcome, Target
+from skde.tuning.targets.base import Target, TargetJob, TargetOutcome
 
 # Of the names of instances: characters of a pair or a list, and of a hash.
 LONGEST_NAME, HASH = 500, 16
@@ -143,7 +143,7 @@ class TuningLoop:
             setting.rules,
             setting.space.n_parameters,
             setting.max_experiments,
-            self._shuffled,
+            self._shuffle,
             len(setting.instances) if setting.deterministic else None,
             self._best_first,
         )
@@ -242,7 +242,7 @@ class TuningLoop:
         expected = self._surrogate.mean([self.configuration(number) for number in alive])
         return [alive[i] for i in np.argsort(expected, kind="stable").tolist()]
 
-    def _shuffled(self, iteration: int, steps: list[int]) -> list[int]:
+    def _shuffle(self, iteration: int, steps: list[int]) -> list[int]:
         return [int(step) for step in self.setting.rng(_REPLAY, iteration).permutation(steps)]
 
     def _advance(self, race: Race, target: Target) -> None:
@@ -270,17 +270,17 @@ class TuningLoop:
             self._steps[step] = self.setting.step(step)
         return self._steps[step]
 
-    def _job(self, experiment: Experiment) -> Job:
+    def _job(self, experiment: Experiment) -> TargetJob:
         index, seed = self._step(experiment.step)
         params = self.configuration(experiment.configuration).params
-        return Job(experiment.configuration, params, index, self.setting.instances[index], seed)
+        return TargetJob(experiment.configuration, params, index, self.setting.instances[index], seed)
 
-    def _take(self, experiment: Experiment, cost: float, outcome: Outcome | None) -> None:
+    def _take(self, experiment: Experiment, cost: float, outcome: TargetOutcome | None) -> None:
         """Add a result, new or stored."""
         instance, seed = self._step(experiment.step)
         if experiment not in self._taken:
             self._taken.add(experiment)
-            result: Outcome | Result | None = outcome or self._before.get(experiment)
+            result: TargetOutcome | Result | None = outcome or self._before.get(experiment)
             seconds, n_evals, error = (result.seconds, result.n_evals, result.error) if result else (None, None, None)
             self.results.append(Result(*experiment, instance, seed, cost, seconds, n_evals, error))
             if outcome and outcome.error:

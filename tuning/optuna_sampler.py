@@ -14,7 +14,7 @@ from optuna.samplers import BaseSampler
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from skde.tuning.configuration_sampling import SAME, Parent, RaceStage, SamplingModel, updated, value_near, weights
+from skde.tuning.configuration_sampling import SAME, Parent, RaceStage, SamplingModel, update_model, value_near, weights
 from skde.tuning.parameter_scale import uniform
 from skde.tuning.rules import n_iterations, n_survivors
 from skde.tuning.space import Configuration
@@ -135,7 +135,9 @@ class IteratedRacingSampler(BaseSampler):
         elite = elites[int(self._rng(number).choice(len(elites), p=weights(len(elites))))]
         parent = Parent(Configuration(elite.params, elite.distributions), SamplingModel())
         for j in range(2, iteration + 1):
-            parent = updated(parent, RaceStage(j, max(n_iterations(n_parameters), j), size, n_parameters, capped=True))
+            parent = update_model(
+                parent, RaceStage(j, max(n_iterations(n_parameters), j), size, n_parameters, capped=True)
+            )
         return replace(parent, model=replace(parent.model, sigma=max(parent.model.sigma, SAME)))
 
     def _elites(self, study: Study, trials: list[FrozenTrial], before: int, count: int) -> list[FrozenTrial]:

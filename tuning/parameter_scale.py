@@ -9,7 +9,7 @@ import numpy as np
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
 
-class Scale:
+class ParameterScale:
     """Maps the values of a distribution, which have an order, to [0, 1] and back.
 
     Levels (integers, floats with a step, ordered choices) have intervals of equal width, with themselves in the middle.
@@ -83,4 +83,4 @@ def choice_number(distribution: CategoricalDistribution, value: Any) -> int:
 
 def uniform(distribution: BaseDistribution, rng: np.random.Generator) -> Any:
     """Return a value drawn uniformly; on a logarithmic scale where the distribution is one."""
-    return Scale(distribution).value(float(rng.random()))
+    return ParameterScale(distribution).value(float(rng.random()))

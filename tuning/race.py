@@ -137,7 +137,7 @@ class Race:
         So in a race that ended early a new configuration does not come before an elite with more results.
         """
         columns = np.flatnonzero(self._alive)
-        decided = self._decided()[:, columns]
+        decided = self._find_decided()[:, columns]
         counts = decided.sum(axis=0)
         ordered: list[int] = []
         for count in np.unique(counts)[::-1]:
@@ -153,7 +153,7 @@ class Race:
     def results(self) -> dict[Experiment, float]:
         """Return the results of the configurations in the race: earlier ones, and those of decided steps."""
         steps = {row: step for step, row in self._row.items()}
-        decided = self._decided()
+        decided = self._find_decided()
         return {
             Experiment(self.configurations[column], steps[int(row)]): float(self._costs[row, column])
             for column in np.flatnonzero(self._alive)
@@ -175,7 +175,7 @@ class Race:
             for row, column in np.argwhere(decided).tolist()
         }
 
-    def _decided(self) -> BoolArray:
+    def _find_decided(self) -> BoolArray:
         """Return which results of the configurations in the race do not depend on the order of arrival."""
         decided = self._earlier.copy()
         decided[: self.position] = True

@@ -172,7 +172,7 @@ def mean_cost(costs: FloatArray) -> str:
 
 def elite_lines(tuner: Any) -> list[str]:
     """Return the best configurations as Python, the best first."""
-    return [python_line(tuner.configured(elite.params), elite.params) for elite in tuner.elites_]
+    return [python_line(tuner.configure(elite.params), elite.params) for elite in tuner.elites_]
 
 
 def python_line(configured: Any, params: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import FrozenTrial
 
-from skde.tuning.parameter_scale import Scale
+from skde.tuning.parameter_scale import ParameterScale
 
 OTHERS, BEST = "#9ab", "#c30"
 COLUMNS = 3  # plots side by side
@@ -42,11 +42,11 @@ def distributions_of(trials: Sequence[FrozenTrial]) -> dict[str, BaseDistributio
     joint: dict[str, BaseDistribution] = {}
     for trial in trials:
         for name, distribution in trial.distributions.items():
-            joint[name] = joined(joint[name], distribution) if name in joint else distribution
+            joint[name] = join_distributions(joint[name], distribution) if name in joint else distribution
     return {name: distribution for name, distribution in joint.items() if not distribution.single()}
 
 
-def joined(one: BaseDistribution, other: BaseDistribution) -> BaseDistribution:
+def join_distributions(one: BaseDistribution, other: BaseDistribution) -> BaseDistribution:
     """Return a distribution with the values of both."""
     if one == other:
         return one
@@ -68,7 +68,7 @@ def literal(given: Any) -> str:
 
 def mark(axis: Any, distribution: BaseDistribution) -> None:
     """Write the values at their places on an axis of [0, 1]."""
-    scale = Scale(distribution)
+    scale = ParameterScale(distribution)
     if isinstance(distribution, CategoricalDistribution):
         axis.set_ticks(
             [scale.unit(choice) for choice in distribution.choices], list(map(literal, distribution.choices))
@@ -93,7 +93,7 @@ def values_by_race(trials: Sequence[FrozenTrial], kept: Mapping[int, set[int]]) 
     drawn = figure(10, 2.4 * rows)
     rng = np.random.default_rng(0)  # horizontal jitter, which separates equal points
     for place, (name, distribution) in enumerate(parameters.items(), 1):
-        ax, scale = drawn.add_subplot(rows, COLUMNS, place), Scale(distribution)
+        ax, scale = drawn.add_subplot(rows, COLUMNS, place), ParameterScale(distribution)
         new = [(trial.user_attrs["race"], trial.params[name]) for trial in trials if name in trial.params]
         best = [
             (race, trials[n].params[name])
@@ -120,7 +120,7 @@ def parallel_coordinates(trials: Sequence[FrozenTrial], best: Sequence[int]) -> 
     chosen = set(best)
     for trial in sorted(trials, key=lambda trial: trial.number in chosen):  # the best on top
         heights = [
-            Scale(distribution).unit(trial.params[name]) if name in trial.params else np.nan
+            ParameterScale(distribution).unit(trial.params[name]) if name in trial.params else np.nan
             for name, distribution in parameters.items()
         ]
         is_best = trial.number in chosen

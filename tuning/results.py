@@ -49,13 +49,13 @@ class TunerResults:
     def best_estimator_(self) -> Any:
         """The algorithm or estimator with the best configuration."""
         self._fitted()
-        return self._target.configured(self.best_params_)
+        return self._target.configure(self.best_params_)
 
-    def configured(self, params: dict[str, Any]) -> Any:
+    def configure(self, params: dict[str, Any]) -> Any:
         """Return the algorithm or estimator with a configuration's values; None for functions and programs."""
         self._fitted()
         try:
-            return self._target.configured(params)
+            return self._target.configure(params)
         except AttributeError:
             return None
 

@@ -21,7 +21,7 @@ from skde.tuning.loop import TuningLoop, TuningSetting
 from skde.tuning.rules import PRESETS, Rules
 from skde.tuning.space import Space
 from skde.tuning.study_storage import StudyRecord, open_storage
-from skde.tuning.targets.base import Job, Outcome, Target
+from skde.tuning.targets.base import Target, TargetJob, TargetOutcome
 
 RULES = PRESETS["small-budget"]
 LEAST_FIRST_TEST = 2  # splits
@@ -121,14 +121,14 @@ class SplitTarget(Target):
     def __init__(self, evaluation: Evaluation) -> None:
         self.evaluation = evaluation
 
-    def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:
+    def run(self, jobs: Sequence[TargetJob]) -> Generator[TargetOutcome]:
         """Yield the outcomes in the order of the jobs, after all fits are done."""
         begin = time.perf_counter()
         pairs = [(self.evaluation.space.candidate(job.params), job.instance) for job in jobs]
         costs = self.evaluation.costs(pairs)
         seconds = (time.perf_counter() - begin) / max(len(jobs), 1)
         for cost in costs:
-            yield Outcome(cost, seconds, error="the score is NaN or -inf" if cost == math.inf else None)
+            yield TargetOutcome(cost, seconds, error="the score is NaN or -inf" if cost == math.inf else None)
 
     def describe(self) -> str:
         """Return the estimator as text."""

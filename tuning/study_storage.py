@@ -218,7 +218,7 @@ class StudyRecord:
         self._study = self.storage.get_study_id_from_name(self.name)
         for trial in self.storage.get_all_trials(self._study, deepcopy=False):
             self._trials.append(self.storage.get_trial_id_from_study_id_trial_number(self._study, trial.number))
-            self._params.append(as_given(trial.params))
+            self._params.append(restore_tuples(trial.params))
             self._done.append(trial.state.is_finished())
             if ERROR in trial.user_attrs:
                 self.errors[trial.number] = trial.user_attrs[ERROR]
@@ -249,7 +249,7 @@ class StudyRecord:
             If another configuration has this number.
         """
         if number < len(self._trials):
-            if self._params[number] != as_given(configuration.params):
+            if self._params[number] != restore_tuples(configuration.params):
                 raise ValueError(
                     f"configuration {number} of the tuning in the storage is {self._params[number]!r}, but the space "
                     f"gives {configuration.params!r} now; a tuning can only be resumed with the space it was begun with"
@@ -262,7 +262,7 @@ class StudyRecord:
             user_attrs={"race": race},
         )
         self._trials.append(self.storage.create_new_trial(self._study, trial))
-        self._params.append(as_given(configuration.params))
+        self._params.append(restore_tuples(configuration.params))
         self._done.append(False)
 
     def params(self, number: int) -> dict[str, Any]:
@@ -270,7 +270,7 @@ class StudyRecord:
         while number >= len(self._params):
             trial = self.storage.get_trial_id_from_study_id_trial_number(self._study, len(self._params))
             self._trials.append(trial)
-            self._params.append(as_given(self.storage.get_trial(trial).params))
+            self._params.append(restore_tuples(self.storage.get_trial(trial).params))
             self._done.append(False)
         return self._params[number]
 
@@ -306,7 +306,7 @@ class StudyRecord:
         self.storage.set_study_user_attr(self._study, f"race {iteration}", summary)
 
 
-def as_given(params: dict[str, Any]) -> dict[str, Any]:
+def restore_tuples(params: dict[str, Any]) -> dict[str, Any]:
     """Return parameters with tuples for the lists that storages make of them, as of hidden_layer_sizes=(10, 10)."""
     return {name: as_tuple(value) for name, value in params.items()}
 

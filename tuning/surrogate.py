@@ -9,7 +9,7 @@ from optuna.distributions import CategoricalDistribution
 from scipy import special, stats
 
 from skde.tuning.gaussian_process import GaussianProcess
-from skde.tuning.parameter_scale import Scale
+from skde.tuning.parameter_scale import ParameterScale
 from skde.tuning.race import Experiment
 from skde.tuning.space import Configuration, Space
 from skde.typing import FloatArray, IntArray
@@ -120,7 +120,7 @@ def position(configuration: Configuration, name: str) -> float:
     """Return the position of a number or ordered choice on the unit interval."""
     if name not in configuration.params:
         return ABSENT
-    return Scale(configuration.distributions[name]).unit(configuration.params[name])
+    return ParameterScale(configuration.distributions[name]).unit(configuration.params[name])
 
 
 def table(results: Mapping[Experiment, float]) -> tuple[list[int], list[int], FloatArray]:

@@ -26,7 +26,7 @@ from skde.tuning.rules import PRESETS, Rules, n_iterations, planned_races, race_
 from skde.tuning.space import Space, as_space
 from skde.tuning.statistical_tests import TESTS
 from skde.tuning.study_storage import STUDY, StudyRecord, open_storage, refuse_missing
-from skde.tuning.targets.base import Limits, Target
+from skde.tuning.targets.base import Target, TargetLimits
 from skde.tuning.targets.conversion import as_target
 from skde.tuning.time_notice import TimeNotice
 from skde.tuning.work_queue import QueuedTarget, WorkQueue, check_shared, pause, work, worker_timeout
@@ -271,7 +271,7 @@ class RacingTuner(TunerResults, BaseEstimator):
         """
         self._check_options()
         checked = self._as_target(target, 1 if self.n_jobs == 0 else self.n_jobs)
-        name = self._checked_name()
+        name = self._check_name()
         setting, identity = self._identify(target, checked, 0)
         check_shared(self.storage)
         storage = open_storage(self.storage)
@@ -286,7 +286,7 @@ class RacingTuner(TunerResults, BaseEstimator):
     def _run(self, target: Any, resume: bool) -> RacingTuner:
         self._check_options()
         checked = self._as_target(target, self.n_jobs or 1)
-        workers, name = self.n_jobs == 0, self._checked_name()
+        workers, name = self.n_jobs == 0, self._check_name()
         stored_seed = resume and self.random_state is None
         # All checks come before the storage is opened, which makes its file.
         setting, identity = self._identify(target, checked, 0 if stored_seed else None)
@@ -338,7 +338,7 @@ class RacingTuner(TunerResults, BaseEstimator):
                 bar.close()
         return self
 
-    def _checked_name(self) -> str:
+    def _check_name(self) -> str:
         """Return the name of the study."""
         if not (isinstance(self.study_name, str) and self.study_name):
             raise ValueError(f"study_name must be a name, got {self.study_name!r}")
@@ -358,11 +358,11 @@ class RacingTuner(TunerResults, BaseEstimator):
     def _as_target(self, target: Any, n_jobs: int | None) -> Target:
         return as_target(target, self._limits(), n_jobs, self.device, check_form("vectorized", self.vectorized))
 
-    def _limits(self) -> Limits:
+    def _limits(self) -> TargetLimits:
         seconds, evals = self.run_time_limit, self.run_evals_limit
         if seconds is not None:
             seconds = check_real("run_time_limit", seconds, 0, low_open=True, high_open=True)
-        return Limits(seconds, None if evals is None else check_int("run_evals_limit", evals, 1))
+        return TargetLimits(seconds, None if evals is None else check_int("run_evals_limit", evals, 1))
 
     def _rules(self) -> Rules:
         test = check_choice("test", self.test, TESTS)

@@ -22,7 +22,7 @@ from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from skde.tuning.study_storage import STUDY, quiet_optuna
-from skde.tuning.targets.base import Job, Limits, Outcome, Target
+from skde.tuning.targets.base import Target, TargetJob, TargetLimits, TargetOutcome
 
 logger = logging.getLogger("skde.tuning")
 WITHOUT_WORKERS = "the tuning has no workers: its process runs the experiments itself, n_jobs is not 0"
@@ -102,7 +102,7 @@ class WorkQueue:
         except UpdateFinishedTrialError:
             return False
 
-    def deliver(self, number: int, outcome: Outcome) -> None:
+    def deliver(self, number: int, outcome: TargetOutcome) -> None:
         """Store the outcome of an offer, unless it was withdrawn."""
         n_evals = -1 if outcome.n_evals is None else outcome.n_evals
         with suppress(UpdateFinishedTrialError):
@@ -150,7 +150,7 @@ def check_shared(storage: Any) -> None:
         )
 
 
-def worker_timeout(limits: Limits) -> float:
+def worker_timeout(limits: TargetLimits) -> float:
     """Return the seconds after which the experiment of a worker counts as lost."""
     if limits.timeout is None:
         raise ValueError("run_time_limit must be given with workers: it defines when an experiment counts as lost")
@@ -175,16 +175,16 @@ class QueuedTarget(Target):
 
     batched = True
 
-    def __init__(self, target: Target, queue: WorkQueue, limits: Limits) -> None:
+    def __init__(self, target: Target, queue: WorkQueue, limits: TargetLimits) -> None:
         self.target = target
         self.queue = queue
         self.timeout = worker_timeout(limits)
         self._latest = {experiment_of(offer): offer.number for offer in queue.offers()}  # also those before a kill
         self._since: dict[int, float] = {}  # when an offer was first seen running, by this process's clock
         self._last_check = 0.0
-        self._given_up: dict[int, Outcome] = {}  # by configurations that hang, or end their workers
+        self._given_up: dict[int, TargetOutcome] = {}  # by configurations that hang, or end their workers
 
-    def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:
+    def run(self, jobs: Sequence[TargetJob]) -> Generator[TargetOutcome]:
         """Offer all jobs, then yield their outcomes in the order of the jobs."""
         if self.queue.finished:  # a tuning that is resumed
             self.queue.finish(False)
@@ -195,7 +195,7 @@ class QueuedTarget(Target):
         for experiment in experiments:
             yield self._wait(experiment)
 
-    def _wait(self, experiment: QueuedExperiment) -> Outcome:
+    def _wait(self, experiment: QueuedExperiment) -> TargetOutcome:
         """Return the outcome of an experiment, offering it again if a worker lost it."""
         since = time.monotonic()
         while True:
@@ -207,13 +207,13 @@ class QueuedTarget(Target):
             if offer.state == TrialState.FAIL:
                 turn = offer.user_attrs["turn"]
                 if turn >= MOST_OFFERS:
-                    lost = Outcome(math.inf, turn * self.timeout, error=f"lost by {turn} workers, or it hangs")
+                    lost = TargetOutcome(math.inf, turn * self.timeout, error=f"lost by {turn} workers, or it hangs")
                     return self._give_up(experiment.configuration, lost)
                 self._latest[experiment] = self.queue.offer(experiment, turn + 1)
             self._withdraw_lost()
             pause(since)
 
-    def _give_up(self, configuration: int, outcome: Outcome) -> Outcome:
+    def _give_up(self, configuration: int, outcome: TargetOutcome) -> TargetOutcome:
         """Withdraw all offers of a configuration, so that it blocks no more workers; return their outcome."""
         self._given_up[configuration] = outcome
         for experiment, number in self._latest.items():
@@ -241,9 +241,9 @@ class QueuedTarget(Target):
         """Return a reproducible text on the target."""
         return self.target.describe()
 
-    def configured(self, params: dict[str, Any]) -> Any:
+    def configure(self, params: dict[str, Any]) -> Any:
         """Return the target with the values of a configuration."""
-        return self.target.configured(params)
+        return self.target.configure(params)
 
     def check(self, instances: Sequence[Any]) -> None:
         """Refuse instances that the target cannot take."""
@@ -266,10 +266,10 @@ def experiment_of(offer: FrozenTrial) -> QueuedExperiment:
     return QueuedExperiment(*(offer.user_attrs[name] for name in QueuedExperiment._fields))
 
 
-def outcome_of(offer: FrozenTrial) -> Outcome:
+def outcome_of(offer: FrozenTrial) -> TargetOutcome:
     """Return the outcome of a complete offer."""
     cost, seconds, n_evals = offer.values
-    return Outcome(cost, seconds, None if n_evals < 0 else int(n_evals), offer.user_attrs.get("error"))
+    return TargetOutcome(cost, seconds, None if n_evals < 0 else int(n_evals), offer.user_attrs.get("error"))
 
 
 # -- a worker's side ---------------------------------------------------------------------------------------------------
@@ -350,9 +350,11 @@ def claim_batch(
     return claimed
 
 
-def job_of(experiment: QueuedExperiment, params_of: Callable[[int], dict[str, Any]], instances: Sequence[Any]) -> Job:
+def job_of(
+    experiment: QueuedExperiment, params_of: Callable[[int], dict[str, Any]], instances: Sequence[Any]
+) -> TargetJob:
     """Return an offer's job."""
-    return Job(
+    return TargetJob(
         experiment.configuration,
         params_of(experiment.configuration),
         experiment.instance,

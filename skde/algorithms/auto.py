@@ -179,7 +179,7 @@ def rule(given: FitProperties) -> Choice:
     (CMAES(pop_size=10), '100 evaluations for each of 10 variables')
     """
     if given.max_evals is None and given.max_iter is None:
-        return Choice(made(WITHOUT_BUDGET, given), 0, "the number of evaluations is not known")
+        return Choice(make_parameters(WITHOUT_BUDGET, given), 0, "the number of evaluations is not known")
     if given.max_evals is None:
         row = SPECIAL_BY_GENERATIONS if given.special else BY_GENERATIONS
         reason = f"{given.max_iter} generations, and no limit on the evaluations"
@@ -189,23 +189,23 @@ def rule(given: FitProperties) -> Choice:
         row = next(row for row in rows if share <= row.evals_per_dim and given.dim <= row.most_dim)
         of = " of an island" if given.n_islands > 1 else ""
         reason = f"{share:.4g} evaluations{of} for each of {given.dim} variable{'s' if given.dim > 1 else ''}"
-    algorithm, polish_evals = chosen(row, given)
+    algorithm, polish_evals = choose_searches(row, given)
     return Choice(algorithm, polish_evals, f"{reason}, with {given.special}" if given.special else reason)
 
 
-def chosen(row: Row, given: FitProperties) -> tuple[Algorithm | AlgorithmSequence, int]:
+def choose_searches(row: Row, given: FitProperties) -> tuple[Algorithm | AlgorithmSequence, int]:
     """Return the parameter object of a row, or of its two searches where the fit has room for both, and the polish."""
     if given.one_search or given.max_evals is None or given.max_iter is not None:
-        return made(row, given), 0
+        return make_parameters(row, given), 0
     islands = given.n_islands
     evals = int(first_share(given.dim) * given.max_evals) if row.first else 0
     kept = given.polish.after_two if evals else 0 if given.special else given.polish.after_one
     rest = given.max_evals - evals - math.ceil(kept / islands)
     if not evals:
-        return made(row, given._replace(max_evals=rest)), kept
+        return make_parameters(row, given._replace(max_evals=rest)), kept
     if given.n_start > evals // LEAST_GENERATIONS:
-        return made(row, given), 0
-    first, second = (made(of, given._replace(max_evals=each)) for of, each in ((FIRST, evals), (row, rest)))
+        return make_parameters(row, given), 0
+    first, second = (make_parameters(of, given._replace(max_evals=each)) for of, each in ((FIRST, evals), (row, rest)))
     return AlgorithmSequence((first, second), (evals * islands, rest * islands)), kept
 
 
@@ -214,7 +214,7 @@ def first_share(dim: int) -> float:
     return min(max(0.1, dim / 200), 0.2)
 
 
-def made(row: Row, given: FitProperties) -> Algorithm:
+def make_parameters(row: Row, given: FitProperties) -> Algorithm:
     """Return the parameter object of a row.
 
     Its population fits into memory, leaves some generations, and has room for first points.

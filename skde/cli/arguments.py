@@ -168,7 +168,7 @@ VARIABLE_FORMS = (
 )
 
 
-def read_variable(text: str) -> tuple[str, Variable]:
+def parse_variable(text: str) -> tuple[str, Variable]:
     """Read NAME:KIND:..., a typed variable."""
     name, _, rest = text.partition(":")
     kind, _, given = rest.partition(":")

@@ -24,10 +24,10 @@ from skde.cli.arguments import (
     check_writable,
     find_device,
     integer,
+    parse_variable,
     read_number,
     read_parameters,
     read_setting,
-    read_variable,
     shows_progress,
 )
 from skde.cli.output import align_lines, ending, format_json, has_value, outcome, run_and_show, vector
@@ -76,7 +76,7 @@ def add_minimize(commands: Any) -> None:
     add("objective", metavar="NAME|MODULE:FUNCTION", help="a problem's name (see skde problems), or your function")
     add("--dim", type=integer, help="variables (names: as many as --var, or 30)")
     add("--bounds", type=bounds, metavar="LOW HIGH", help='the box; or one pair a variable: "LOW,HIGH; LOW,HIGH; ..."')
-    add("--var", type=read_variable, action="append", metavar="NAME:KIND:...", help=VARIABLE_HELP)
+    add("--var", type=parse_variable, action="append", metavar="NAME:KIND:...", help=VARIABLE_HELP)
     add(
         "--algorithm",
         default=AUTO,

@@ -27,7 +27,14 @@ from skde.engines.single_generations import advance, load
 from skde.engines.state.batch import Batch
 from skde.engines.state.parts import cut, join, ranges
 from skde.engines.state.spec import Spec
-from skde.functions.point_workers import GRACE_SECONDS, EndedEvaluation, OutOfTime, Piece, WorkerTraceback, sent_error
+from skde.functions.point_workers import (
+    GRACE_SECONDS,
+    EndedEvaluation,
+    OutOfTime,
+    Piece,
+    WorkerTraceback,
+    make_sendable,
+)
 from skde.islands import Step
 from skde.stopping import RUNNING
 from skde.utils.interrupts import interrupts
@@ -232,7 +239,7 @@ def advance_part(
     except KeyboardInterrupt as raised:  # its values are kept
         whole, error = False, raised
     except Exception as raised:
-        whole, error, trace = False, sent_error(raised), traceback.format_exc()
+        whole, error, trace = False, make_sendable(raised), traceback.format_exc()
     engine.synchronize()
     return Advanced(batch.state(), work.begun, whole, limit.always and not work.always, error, trace)
 

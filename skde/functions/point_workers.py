@@ -186,12 +186,12 @@ def evaluate_piece(function: Function, check: Callable[..., Any], failing: Any, 
                 for part in values_in_turn(timed, piece.rows, check, end, math.inf):
                     values += part
         except Exception as raised:
-            error, trace = sent_error(raised), traceback.format_exc()
+            error, trace = make_sendable(raised), traceback.format_exc()
     caught = "" if failing is None else failing.first_error
     return Done(piece.begin, array_of(values), time.perf_counter() - begin, error, trace, caught)
 
 
-def sent_error(error: Exception) -> Exception:
+def make_sendable(error: Exception) -> Exception:
     """Return an exception that can be sent to another process: itself where it can be made again."""
     try:
         copy.copy(error)

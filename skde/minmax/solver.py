@@ -20,7 +20,7 @@ from skde.minmax.objective import MinMaxObjective, make_told_objective
 from skde.minmax.recording import make_recorded_variables
 from skde.minmax.runner import MinMaxRunner
 from skde.minmax.solution import MinMaxSolution
-from skde.minmax.solver_objective import find_objective, resolve_again, resolve_objective
+from skde.minmax.solver_objective import find_named_objective, resolve_again, resolve_objective
 from skde.minmax.spec import (
     check_game_eval_time,
     check_game_parameters,
@@ -392,7 +392,7 @@ class MinMaxSolver(MinMaxSolution):
             takes = self._source.get("takes") if self._objective is None else None
             objective = resolve_again(self, f, self._coevolution.coevolution_spec, *self._spaces, takes)
         else:
-            objective = self._objective or find_objective(self, self._source)
+            objective = self._objective or find_named_objective(self, self._source)
         check_game_parameters(self)
         runner.set_limits(np.full(runner.batch.n_runs, last_cycle(self, runner.batch.spec.schedules[0])))
         self._prepare(objective)

@@ -70,7 +70,7 @@ def resolve_again(
     return objective
 
 
-def find_objective(given: MinMaxParameters, source: dict[str, Any]) -> MinMaxObjective:
+def find_named_objective(given: MinMaxParameters, source: dict[str, Any]) -> MinMaxObjective:
     """Return the objective of a loaded fit, where its name is enough to find it."""
     if "problem" not in source:
         what = source.get("callable") or "given to ask and tell"

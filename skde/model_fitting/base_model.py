@@ -26,7 +26,7 @@ from skde.minimizer.plan import named_algorithm
 from skde.model_fitting.fit_task import FitTask
 from skde.model_fitting.fit_watch import FitWatch
 from skde.model_fitting.losses import Loss
-from skde.model_fitting.model_fit import Found, Plan, fit_model
+from skde.model_fitting.model_fit import Found, SearchPlan, fit_model
 from skde.model_fitting.parameter_constraints import ParameterConstraints
 from skde.model_fitting.predictor import FAILURES, LINEAR, LinearModel, Predictor
 from skde.model_fitting.samples import (
@@ -95,7 +95,7 @@ class BaseModel(BaseEstimator):
     covariance_: FloatArray | None
     standard_errors_: FloatArray | None
 
-    def _plan(self) -> Plan:
+    def _plan(self) -> SearchPlan:
         """Check the parameters of the search."""
         check_bool("vectorized", self.vectorized)
         check_int("n_bootstrap", self.n_bootstrap, 2)
@@ -116,7 +116,7 @@ class BaseModel(BaseEstimator):
         if not (isinstance(self.algorithm, str) and self.algorithm == AUTO):
             named_algorithm(self.algorithm)
         agreeing = check_int("n_agreeing", self.n_agreeing, 1)
-        return Plan(
+        return SearchPlan(
             algorithm=self.algorithm,
             max_evals=None if self.max_evals is None else check_int("max_evals", self.max_evals, 1),
             polish=check_bool("polish", self.polish),
@@ -156,10 +156,10 @@ class BaseModel(BaseEstimator):
         else:
             # scikit-learn has no policy for the targets.
             X = validate_data(self, X, dtype=np.float64, ensure_all_finite=True if policy == RAISE else "allow-nan")
-            y = check_complex(y, len(X), policy) if complex_valued else checked_targets(y, X, is_classifier(self))
+            y = check_complex(y, len(X), policy) if complex_valued else read_targets(y, X, is_classifier(self))
         rows = complete_rows(X, y) if policy == OMIT else np.arange(len(X))
         known = y[rows]
-        weights = np.ones(len(X)) if sample_weight is None else checked_weights(sample_weight, len(X), rows)
+        weights = np.ones(len(X)) if sample_weight is None else read_weights(sample_weight, len(X), rows)
         rows = rows[weights[rows] > 0]
         frame = frame if frame is None or len(rows) == len(X) else frame_rows(frame, rows)
         return Samples(X[rows], y[rows], weights[rows], frame, sample_weight is not None, known)
@@ -230,7 +230,7 @@ class BaseModel(BaseEstimator):
         constraints = None
         if constraint_list(self.constraints):
             constraints = ParameterConstraints(self.constraints, variables, self.vectorized)
-        with placed(number) as xp:
+        with use_device(number) as xp:
 
             def task_of(rows: Any) -> FitTask:
                 share = weights[rows] / weights[rows].sum()
@@ -265,7 +265,7 @@ class BaseModel(BaseEstimator):
                 if np.isfinite(found.loss):
                     self._store(task, plan, found)
             if self.standard_errors == "bootstrap":
-                tasks = (task_of(rows) for rows in self._resampled(y, seeds[0]))
+                tasks = (task_of(rows) for rows in self._resample(y, seeds[0]))
                 thetas = bootstrap_thetas(tasks, plan, found, self.n_bootstrap, seeds[0], watch)
                 self.bootstrap_thetas_ = thetas
                 if len(thetas) > 1:
@@ -276,7 +276,7 @@ class BaseModel(BaseEstimator):
             self.n_evals_ = task.predictor.n_evals
         return self
 
-    def _resampled(self, y: FloatArray, seed: int) -> Iterator[IntArray]:
+    def _resample(self, y: FloatArray, seed: int) -> Iterator[IntArray]:
         """Yield the rows of samples that are drawn with replacement, of a classifier within each class."""
         random = np.random.default_rng(seed)
         groups = [np.flatnonzero(y == one) for one in np.unique(y)] if is_classifier(self) else [np.arange(len(y))]
@@ -298,7 +298,7 @@ class BaseModel(BaseEstimator):
         self.covariance_ = covariance
         self.standard_errors_ = np.sqrt(np.diag(covariance))
 
-    def _store(self, task: FitTask, plan: Plan, found: Found) -> None:
+    def _store(self, task: FitTask, plan: SearchPlan, found: Found) -> None:
         """Store the results of the searches."""
         self.theta_ = found.theta
         self.params_ = task.variables.params(found.theta)
@@ -323,7 +323,7 @@ class BaseModel(BaseEstimator):
             )
         except ValueError as error:
             raise explain_nan(error) from None
-        with placed(device_of(X) if is_on_gpu(X) else None) as xp:
+        with use_device(device_of(X) if is_on_gpu(X) else None) as xp:
             kept = (
                 np.flatnonzero(~np.isnan(samples).any(axis=1)) if self.nan_policy == OMIT else np.arange(len(samples))
             )
@@ -347,7 +347,7 @@ class BaseModel(BaseEstimator):
         )
         return numbers
 
-    def _scored(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    def _read_scored(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         """Return the samples, targets and weights of a score: without those that the policy leaves out."""
         targets = np.asarray(on_host(y))
         targets = targets.reshape(len(targets)) if targets.ndim == 2 and targets.shape[1] == 1 else targets
@@ -402,7 +402,7 @@ class Samples(NamedTuple):
 
 
 @contextmanager
-def placed(number: int | None) -> Iterator[Any]:
+def use_device(number: int | None) -> Iterator[Any]:
     """Yield the library of arrays on a GPU, which is the current one, or NumPy for None."""
     if number is None:
         yield np
@@ -413,7 +413,7 @@ def placed(number: int | None) -> Iterator[Any]:
         yield cupy
 
 
-def checked_weights(sample_weight: Any, n_samples: int, rows: IntArray) -> FloatArray:
+def read_weights(sample_weight: Any, n_samples: int, rows: IntArray) -> FloatArray:
     """Return the weights of samples; those of other rows than these do not count, and are 0.
 
     Samples of the weight 0 are left out: a model need not be defined for those, and its NaN, times 0, would be a part
@@ -431,7 +431,7 @@ def checked_weights(sample_weight: Any, n_samples: int, rows: IntArray) -> Float
     return weights
 
 
-def checked_targets(y: Any, X: FloatArray, classes: bool) -> Any:
+def read_targets(y: Any, X: FloatArray, classes: bool) -> Any:
     """Return targets that may be missing."""
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)

@@ -20,7 +20,7 @@ TINY = 1e-9  # a step, relative to the parameters: another one of Newton's kind 
 Function = Callable[[FloatArray], FloatArray]
 
 
-def scored(
+def search_by_scoring(
     scores: Function,
     values: Function,
     targets: FloatArray,

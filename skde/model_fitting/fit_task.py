@@ -10,8 +10,8 @@ import numpy as np
 
 from skde.functions.pointwise import one_number
 from skde.model_fitting.class_losses import PROBABILITY, LogLoss
-from skde.model_fitting.fisher_scoring import scored
-from skde.model_fitting.least_squares_polish import Residuals, Step, polished
+from skde.model_fitting.fisher_scoring import search_by_scoring
+from skde.model_fitting.least_squares_polish import Residuals, Step, polish_squares
 from skde.model_fitting.losses import Loss
 from skde.model_fitting.parameter_constraints import ParameterConstraints
 from skde.model_fitting.predictor import LinearModel, Predictor
@@ -100,18 +100,20 @@ class FitTask:
             return out
         return np.concatenate([out, np.sqrt(self.alpha) * theta[:, self.penalized]], axis=1)
 
-    def polished(self, theta: FloatArray, max_steps: int, step: Step) -> FloatArray:
+    def polish(self, theta: FloatArray, max_steps: int, step: Step) -> FloatArray:
         """Return the end of a local search; step(theta, value) is called in each step, and true ends it."""
         if self.constraints is None:
-            return self._unconstrained(theta, max_steps, step)
+            return self._polish_unconstrained(theta, max_steps, step)
         # Least squares is more precise than a search along constraints, where they hold by themselves.
         ends = [theta]
         if self.loss.smooth:
-            ends.append(polished(self._allowed_residuals(), theta, self.limits, self.real, max_steps, step))
+            ends.append(polish_squares(self._allowed_residuals(), theta, self.limits, self.real, max_steps, step))
         if not self.loss.smooth or self.constraints.bind(ends[-1], self.real):
-            ends.append(self.constraints.polished(self.values, ends[-1], self.real, max_steps, step))
+            ends.append(self.constraints.polish(self.values, ends[-1], self.real, max_steps, step))
             if self.loss.smooth:
-                ends.append(polished(self._allowed_residuals(), ends[-1], self.limits, self.real, max_steps, step))
+                ends.append(
+                    polish_squares(self._allowed_residuals(), ends[-1], self.limits, self.real, max_steps, step)
+                )
         return min(ends, key=self.value)
 
     def _allowed_residuals(self) -> Residuals:
@@ -130,13 +132,13 @@ class FitTask:
 
         return residuals
 
-    def _unconstrained(self, theta: FloatArray, max_steps: int, step: Step) -> FloatArray:
+    def _polish_unconstrained(self, theta: FloatArray, max_steps: int, step: Step) -> FloatArray:
         """Return the end of a local search without constraints."""
         if isinstance(self.loss, LogLoss):
-            return self._scored(self.loss, theta, max_steps, step)
-        return polished(self.residuals, theta, self.limits, self.real, max_steps, step)
+            return self._polish_by_scoring(self.loss, theta, max_steps, step)
+        return polish_squares(self.residuals, theta, self.limits, self.real, max_steps, step)
 
-    def _scored(self, loss: LogLoss, theta: FloatArray, max_steps: int, step: Step) -> FloatArray:
+    def _polish_by_scoring(self, loss: LogLoss, theta: FloatArray, max_steps: int, step: Step) -> FloatArray:
         """Return the end of a local search for classes."""
         codes, n_classes = to_numpy(loss.codes), loss.responses.n_classes
         targets = np.eye(n_classes)[codes] if n_classes > 2 else (codes == 1).astype(np.float64)
@@ -152,7 +154,9 @@ class FitTask:
 
         ridge = (self.alpha if self.penalty is not None else 0.0) * self.penalized
         weights = to_numpy(self.weights)
-        return scored(scores, values, targets, weights, ridge, theta, self.limits, self.real, max_steps, step)
+        return search_by_scoring(
+            scores, values, targets, weights, ridge, theta, self.limits, self.real, max_steps, step
+        )
 
     def value(self, theta: FloatArray) -> float:
         """Return the value of one candidate; infinity where the constraints do not allow it."""

@@ -76,7 +76,7 @@ def slopes_along(
     return slopes
 
 
-def polished(
+def polish_squares(
     residuals: Residuals, theta: FloatArray, limits: FloatArray, free: IntArray, max_steps: int, step: Step
 ) -> FloatArray:
     """Return the end of a local search from a point, by least squares; the point where its residuals are not finite.

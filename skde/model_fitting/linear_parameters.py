@@ -133,12 +133,12 @@ class LinearSolver:
         out = self.predictions(trials.reshape(n * (count + 1), -1)).reshape(n, count + 1, -1)
         complete = theta.copy()
         with np.errstate(all="ignore"):
-            values = (low + high) / 2 + (high - low) * self._solved(out[:, 1:] - out[:, :1], out[:, 0], low, high)
+            values = (low + high) / 2 + (high - low) * self._solve(out[:, 1:] - out[:, :1], out[:, 0], low, high)
         for k, j in enumerate(self.linear):
             complete[:, j] = xp.clip(values[:, k], low[k], high[k])
         return complete
 
-    def _solved(self, columns: Array, base: Array, low: Array, high: Array) -> Array:
+    def _solve(self, columns: Array, base: Array, low: Array, high: Array) -> Array:
         """Return the solution with the smallest length, as distances from the middle in units of the bounds' width."""
         xp = array_namespace(columns)
         columns, root, unit = as_finite(columns), xp.sqrt(self.weights), xp.sqrt(xp.asarray(self.ridge))

@@ -74,13 +74,13 @@ class UserLoss(Loss):
         self.options = {} if weights is None else {"sample_weight": weights}
         self.response = response
 
-    def returned(self, row: Array) -> Any:
+    def call_function(self, row: Array) -> Any:
         """Return what the function returns for the predictions of one candidate."""
         return call_with_data(self.function, self.y, self.response(row), **self.options)
 
     def values(self, predictions: Array) -> Array:
         """Return the function's values."""
-        found = [one_number(self.returned(row), "the loss") for row in predictions]
+        found = [one_number(self.call_function(row), "the loss") for row in predictions]
         return array_namespace(predictions).asarray(found, dtype=np.float64)
 
 
@@ -101,7 +101,7 @@ class ResidualLoss(UserLoss):
 
     def residuals(self, predictions: Array) -> Array:
         """Return the residuals."""
-        rows = [moved_to(self.returned(row), predictions, "loss.residuals") for row in predictions]
+        rows = [moved_to(self.call_function(row), predictions, "loss.residuals") for row in predictions]
         if any(row.ndim != 1 for row in rows):
             raise TypeError(f"loss.residuals must return one array of numbers, got shape {rows[0].shape}")
         return array_namespace(predictions).stack(rows).astype(np.float64, copy=False)

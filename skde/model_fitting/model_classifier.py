@@ -285,5 +285,5 @@ class ModelClassifier(ClassifierMixin, BaseModel):
         -------
         score : float
         """
-        X, y, sample_weight = self._scored(X, y, sample_weight)
+        X, y, sample_weight = self._read_scored(X, y, sample_weight)
         return float(super().score(X, y, sample_weight))

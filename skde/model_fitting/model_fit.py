@@ -31,7 +31,7 @@ ROUNDING = (100 * float(np.finfo(np.float64).eps)) ** 2  # squared residuals up 
 
 
 @dataclass(frozen=True)
-class Plan:
+class SearchPlan:
     """The parameters of the searches.
 
     Attributes
@@ -100,7 +100,7 @@ class Found:
         self.agreeing = sum(loss - self.loss <= tolerance * abs(self.loss) + zero for loss in self.losses)
 
 
-class Search:
+class ParameterSearch:
     """Searches for the parameters that no linear system gives.
 
     Parameters
@@ -115,7 +115,7 @@ class Search:
         The time limit and the callbacks.
     """
 
-    def __init__(self, task: FitTask, plan: Plan, seed: int, watch: FitWatch) -> None:
+    def __init__(self, task: FitTask, plan: SearchPlan, seed: int, watch: FitWatch) -> None:
         self.task = task
         self.plan = plan
         self.watch = watch
@@ -165,14 +165,14 @@ class Search:
         low, high = variables.box.T
         random = np.random.default_rng(seed)
         points = decode(variables, low + (high - low) * random.random((count, len(low))))
-        ends = [self.task.polished(point, START_STEPS, self.watch.step) for point in points]
+        ends = [self.task.polish(point, START_STEPS, self.watch.step) for point in points]
         first: FloatArray = np.clip(ends, *self.task.limits.T)[:, self.searched]
         return first
 
     def best(self, seed: int, x0: FloatArray | None, max_evals: int) -> FloatArray:
         """Return the best candidate of one search, with these first points."""
         if self.exact:
-            return self.completed(self.task.variables.middle[None, self.searched])
+            return self.complete_on_host(self.task.variables.middle[None, self.searched])
         plan, vectorized = self.plan, self.task.predictor.vectorized
         workers = 1 if vectorized or plan.n_jobs is None else plan.n_jobs  # one thread: the model takes the time
         objective, on_error = (self.values if vectorized else self.value), ON_ERROR_RAISE
@@ -199,13 +199,13 @@ class Search:
                 # `fit_model` says so where no search has found a finite loss.
                 warnings.filterwarnings("ignore", "no value of the objective was finite")
                 minimizer.fit(objective, x0=x0)
-            return self.noted(minimizer)
+            return self.note(minimizer)
         except KeyboardInterrupt:
             if hasattr(minimizer, "x_"):
-                self.noted(minimizer)
+                self.note(minimizer)
             raise
 
-    def raising(self) -> Search:
+    def raising(self) -> ParameterSearch:
         """Return the search with a model whose failures are exceptions."""
         other, predictor = copy(self), copy(self.task.predictor)
         predictor.on_error = ON_ERROR_RAISE
@@ -213,10 +213,10 @@ class Search:
         other.solver = replace(self.solver, predictions=other.predictions)
         return other
 
-    def noted(self, minimizer: Minimizer) -> FloatArray:
+    def note(self, minimizer: Minimizer) -> FloatArray:
         """Note the best candidate of a population, and return it."""
         self.count(minimizer.n_evals_)
-        theta = self.completed(minimizer.x_[None])
+        theta = self.complete_on_host(minimizer.x_[None])
         self.watch.note(theta, minimizer.fun_)
         return theta
 
@@ -229,15 +229,15 @@ class Search:
     def report(self, progress: Progress) -> bool:
         """Call the callbacks of the fit."""
         self.count(progress.n_evals)
-        return self.watch.report(progress, self.completed)
+        return self.watch.report(progress, self.complete_on_host)
 
-    def completed(self, searched: FloatArray) -> FloatArray:
+    def complete_on_host(self, searched: FloatArray) -> FloatArray:
         """Return the candidate with these values, of shape (1, ...), on the host."""
         theta: FloatArray = to_numpy(self.complete(array_namespace(self.task.predictor.X).asarray(searched)))[0]
         return theta
 
 
-def fit_model(task: FitTask, plan: Plan, seeds: Sequence[int], found: Found, watch: FitWatch) -> None:
+def fit_model(task: FitTask, plan: SearchPlan, seeds: Sequence[int], found: Found, watch: FitWatch) -> None:
     """Search until several searches agree, or the time or a callback ends the fit; the best candidate is in `found`.
 
     Raises
@@ -264,9 +264,9 @@ def fit_model(task: FitTask, plan: Plan, seeds: Sequence[int], found: Found, wat
     watch.finish(found.theta, found.loss)
 
 
-def run_searches(task: FitTask, plan: Plan, seeds: Sequence[int], found: Found, watch: FitWatch) -> None:
+def run_searches(task: FitTask, plan: SearchPlan, seeds: Sequence[int], found: Found, watch: FitWatch) -> None:
     """Search from one seed after the other, and store the best candidate."""
-    search = Search(task, plan, seeds[0], watch)
+    search = ParameterSearch(task, plan, seeds[0], watch)
     found.linear = search.linear
     max_evals = plan.max_evals or EVALS_PER_PARAMETER * len(search.searched)
     zero = rounding_loss(task)
@@ -276,7 +276,7 @@ def run_searches(task: FitTask, plan: Plan, seeds: Sequence[int], found: Found, 
         value = task.value(theta)
         watch.note(theta, value)
         if search.polish:
-            end = task.polished(theta, MOST_STEPS, watch.step)
+            end = task.polish(theta, MOST_STEPS, watch.step)
             if not task.value(end) > value:
                 theta, value = end, task.value(end)
                 watch.note(theta, value)
@@ -292,11 +292,11 @@ def run_searches(task: FitTask, plan: Plan, seeds: Sequence[int], found: Found, 
             break
 
 
-def refit(task: FitTask, plan: Plan, found: Found, seed: int, watch: FitWatch) -> FloatArray:
+def refit(task: FitTask, plan: SearchPlan, found: Found, seed: int, watch: FitWatch) -> FloatArray:
     """Return the parameters of a fit to other samples, from those of a fit: a bootstrap's."""
     if plan.polish and task.smooth:
-        return task.polished(found.theta, MOST_STEPS, watch.step)
-    search = Search(task, replace(plan, separate=False), seed, watch)
+        return task.polish(found.theta, MOST_STEPS, watch.step)
+    search = ParameterSearch(task, replace(plan, separate=False), seed, watch)
     return search.best(seed, found.theta[None, search.searched], REFIT_EVALS * max(len(search.searched), 1))
 
 

@@ -273,7 +273,7 @@ class ModelRegressor(RegressorMixin, BaseModel):
         -------
         score : float
         """
-        X, y, weights = self._scored(X, y, sample_weight)
+        X, y, weights = self._read_scored(X, y, sample_weight)
         predictions, targets = to_numpy(self.predict(X)), np.asarray(on_host(y))
         if targets.dtype.kind != "c" and predictions.dtype.kind != "c":
             return float(r2_score(targets, predictions, sample_weight=weights))

@@ -76,7 +76,7 @@ class ParameterConstraints:
 
         return NonlinearConstraint(values, np.repeat([-np.inf, 0.0], [m, equalities]), 0.0)
 
-    def polished(
+    def polish(
         self,
         values: Callable[[FloatArray], Array],
         theta: FloatArray,

@@ -77,19 +77,19 @@ class Predictor:
         theta = xp.array(theta)  # a copy, because a model may change it
         with np.errstate(all="ignore"):
             if not self.vectorized:
-                return self.stacked(theta)
+                return self.predict_in_turn(theta)
             if self.on_error == ON_ERROR_RAISE:
                 return self.of_candidates(theta)
             try:
                 return self.of_candidates(theta.copy())
             except Exception:  # of one candidate at least: which ones is found out
-                return self.stacked(theta)
+                return self.predict_in_turn(theta)
 
     def of_candidates(self, theta: Array) -> Array:
         """Return the predictions of a vectorised model."""
-        return self.checked(self.outputs(theta.T[:, :, None]), len(theta))
+        return self.check_predictions(self.outputs(theta.T[:, :, None]), len(theta))
 
-    def stacked(self, theta: Array) -> Array:
+    def predict_in_turn(self, theta: Array) -> Array:
         """Return the predictions for one candidate after the other."""
         xp = array_namespace(self.X)
         predictions = xp.empty((len(theta), *self.shape))
@@ -102,7 +102,7 @@ class Predictor:
         try:
             if self.vectorized:
                 return self.of_candidates(row[None])[0]
-            return self.checked(self.outputs(row), None)
+            return self.check_predictions(self.outputs(row), None)
         except Exception as error:  # whatever the user's code raises
             if self.on_error == ON_ERROR_RAISE:
                 raise
@@ -131,7 +131,7 @@ class Predictor:
             error.add_note(f"the model was given {len(theta)} parameters, one for each bound, and X of {self.X.shape}")
             raise
 
-    def checked(self, predictions: Any, n: int | None) -> Array:
+    def check_predictions(self, predictions: Any, n: int | None) -> Array:
         """Return predictions for n candidates, or for one without an axis, as an array of float64, or refuse them."""
         shape = self.returned if n is None else (n, *self.returned)
         array = self.real(predictions, shape)

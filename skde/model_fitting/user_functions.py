@@ -26,14 +26,14 @@ def call_with_data(function: Callable[..., Any], data: Array, own: Any, **more_d
         What the function may change: an array of this call alone.
     """
     try:
-        return function(protected(data), own, **{name: protected(array) for name, array in more_data.items()})
+        return function(protect(data), own, **{name: protect(array) for name, array in more_data.items()})
     except ValueError as error:
         if "read-only" in str(error):
             error.add_note(READ_ONLY)
         raise
 
 
-def protected(array: Array) -> Array:
+def protect(array: Array) -> Array:
     """Return a view of an array without the right to write to it, or a copy of one of CuPy, or of a data frame.
 
     It is made for every call, because an array that joblib sends to a worker can be written to there.

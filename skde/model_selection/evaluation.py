@@ -54,7 +54,7 @@ class SearchProgress:
 
 
 @dataclass(frozen=True)
-class Limits:
+class SearchLimits:
     """Limits and workers of a search.
 
     Attributes
@@ -110,7 +110,7 @@ class Evaluation:
         space: ParameterSpace,
         record: SearchRecord,
         metric: str | None,
-        limits: Limits,
+        limits: SearchLimits,
     ) -> None:
         self.task = task
         self.splits = splits

@@ -20,11 +20,11 @@ from sklearn.utils import indexable
 from skde.algorithms import Algorithm
 from skde.callbacks import callback_list
 from skde.model_selection.cv_results import cv_results
-from skde.model_selection.evaluation import Evaluation, Limits, SearchEnd, SearchProgress
+from skde.model_selection.evaluation import Evaluation, SearchEnd, SearchLimits, SearchProgress
 from skde.model_selection.fold_fits import SCORE, FoldTask
 from skde.model_selection.parameter_space import Condition, ParameterSpace
 from skde.model_selection.search_record import SearchRecord
-from skde.model_selection.search_setting import described, digests
+from skde.model_selection.search_setting import describe_input, digests
 from skde.model_selection.searches import RACING, find_search, random_search
 from skde.notebook import bundle_with, curve_svg, html_with
 from skde.stopping import MESSAGES, Status
@@ -269,8 +269,8 @@ class EvolutionSearchCV(RandomizedSearchCV):
             self.error_score,
             self.return_train_score,
         )
-        self._record = self._begun(record, self._setting(task, splits, space))
-        limits = Limits(self.n_iter, self.max_time, check_jobs(self.n_jobs), self.pre_dispatch)
+        self._record = self._begin_record(record, self._setting(task, splits, space))
+        limits = SearchLimits(self.n_iter, self.max_time, check_jobs(self.n_jobs), self.pre_dispatch)
         metric = self.refit if isinstance(self.refit, str) else None
         evaluation = Evaluation(task, splits, space, self._record, metric, limits)
         evaluation.search, evaluation.checkpoint = self, self.checkpoint
@@ -465,20 +465,20 @@ class EvolutionSearchCV(RandomizedSearchCV):
         points = [space.at(np.full(len(space.parameters), u)).identity for u in (0.0, 0.3, 1.0)]
         choices = [parameter.choices for parameter in space.parameters if parameter.choices is not None]
         return {
-            "estimator": described(self.estimator),
-            "search": described(self.search),
-            "scoring": described(self.scoring),
-            "return_train_score": described(self.return_train_score),
-            "random_state": described(self.random_state if isinstance(self.random_state, Integral) else None),
-            "choices": described(choices),
+            "estimator": describe_input(self.estimator),
+            "search": describe_input(self.search),
+            "scoring": describe_input(self.scoring),
+            "return_train_score": describe_input(self.return_train_score),
+            "random_state": describe_input(self.random_state if isinstance(self.random_state, Integral) else None),
+            "choices": describe_input(choices),
             "space": ", ".join(points),
-            "n_splits": described(len(splits)),
+            "n_splits": describe_input(len(splits)),
             "data and splits": joblib.hash((task.X, task.y, splits)),
             "fit parameters": digests(task.fit_params),
             "score parameters": digests(task.score_params),
         }
 
-    def _begun(self, record: SearchRecord | None, setting: dict[str, str]) -> SearchRecord:
+    def _begin_record(self, record: SearchRecord | None, setting: dict[str, str]) -> SearchRecord:
         """Return the record to continue, or a new one."""
         if record is not None:
             record.check(setting)

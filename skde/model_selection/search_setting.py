@@ -11,7 +11,7 @@ import joblib
 import numpy as np
 
 
-def described(value: Any) -> str:
+def describe_input(value: Any) -> str:
     """Return a text that equal inputs of a search share in all processes, and that other ones do not.
 
     The repr of scikit-learn is not enough: it leaves out the middle of long texts, elements of long lists and, by its
@@ -21,20 +21,20 @@ def described(value: Any) -> str:
         return repr(value.item())
     if hasattr(value, "get_params") and not isinstance(value, type):
         params = sorted(value.get_params(deep=False).items())
-        return f"{full_name(type(value))}({', '.join(f'{name}={described(one)}' for name, one in params)})"
+        return f"{full_name(type(value))}({', '.join(f'{name}={describe_input(one)}' for name, one in params)})"
     if isinstance(value, Mapping):
-        return f"{{{', '.join(sorted(f'{described(key)}: {described(one)}' for key, one in value.items()))}}}"
+        return f"{{{', '.join(sorted(f'{describe_input(key)}: {describe_input(one)}' for key, one in value.items()))}}}"
     if isinstance(value, set | frozenset):
-        return f"{{{', '.join(sorted(map(described, value)))}}}"
+        return f"{{{', '.join(sorted(map(describe_input, value)))}}}"
     if isinstance(value, list | tuple):
-        text = ", ".join(map(described, value))
+        text = ", ".join(map(describe_input, value))
         return f"[{text}]" if isinstance(value, list) else f"({text})"
     if hasattr(value, "shape"):  # arrays, sparse matrices, data frames
         return f"array {joblib.hash(value)}"
     if isinstance(value, CodeType):
-        return described((value.co_code.hex(), value.co_names, value.co_consts))
+        return describe_input((value.co_code.hex(), value.co_names, value.co_consts))
     if hasattr(value, "__code__"):  # all lambdas of a function have one name
-        return f"{full_name(value)} {joblib.hash(described(value.__code__))}"
+        return f"{full_name(value)} {joblib.hash(describe_input(value.__code__))}"
     return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
 
 
@@ -45,4 +45,6 @@ def full_name(value: Any) -> str:
 
 def digests(params: Mapping[str, Any]) -> str:
     """Return a text of metadata, such as sample_weight, in a short form; None is as good as none."""
-    return described({name: joblib.hash(described(value)) for name, value in params.items() if value is not None})
+    return describe_input(
+        {name: joblib.hash(describe_input(value)) for name, value in params.items() if value is not None}
+    )

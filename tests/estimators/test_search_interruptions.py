@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, StandardScaler
 
 from skde.estimators import EvolutionSearchCV, SearchProgress
-from skde.model_selection.search_setting import described
+from skde.model_selection.search_setting import describe_input
 
 from .counted import Counted, X, search, y
 
@@ -241,7 +241,7 @@ DIFFERENT = [
 
 
 def test_the_text_of_an_estimator_is_the_same_in_every_process() -> None:
-    texts = [described(one) for one in DIFFERENT]
+    texts = [describe_input(one) for one in DIFFERENT]
     assert len(set(texts)) == len(DIFFERENT)
     # The root is last: the sources of skde there have no compiled core.
     code = (

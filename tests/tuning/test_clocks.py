@@ -20,7 +20,7 @@ from skde.fit import execution
 from skde.stopping import Status
 from skde.tuning.targets import algorithm_target
 from skde.tuning.targets.algorithm_target import SharedSeedMinimizer
-from skde.tuning.targets.base import Job, Limits
+from skde.tuning.targets.base import TargetJob, TargetLimits
 from skde.tuning.targets.conversion import as_target
 
 PROBLEM = get_problem("rotated_rastrigin", dim=10)
@@ -110,9 +110,9 @@ def test_runs_without_a_value_have_their_time() -> None:
 
 def test_experiments_of_a_batch_have_their_seconds_each() -> None:
     """Two threads do two at a time, and evaluations are those of each."""
-    jobs = [Job(number, {"pop_size": size}, 0, PROBLEM, 7) for number, size in enumerate((10, 50, 20, 100))]
+    jobs = [TargetJob(number, {"pop_size": size}, 0, PROBLEM, 7) for number, size in enumerate((10, 50, 20, 100))]
     begin = time.perf_counter()
-    outcomes = list(as_target("de", Limits(0.2), 2, "cpu").run(jobs))
+    outcomes = list(as_target("de", TargetLimits(0.2), 2, "cpu").run(jobs))
     assert time.perf_counter() - begin < 0.4 + 2 * LATE
     assert all(outcome.n_evals % job.params["pop_size"] == 0 for outcome, job in zip(outcomes, jobs, strict=True))
     assert all(outcome.n_evals > 1000 for outcome in outcomes)
@@ -127,12 +127,12 @@ def test_prepared_batches_end_after_an_interruption(
     """Whichever thread the system gives the signal to."""
     if device == "cpu":  # which runs one batch at a time
         monkeypatch.setattr(algorithm_target, "gpu_threads", lru_cache(lambda device: ThreadPoolExecutor(2)))
-    target = as_target("de", Limits(30.0), 1, device)
+    target = as_target("de", TargetLimits(30.0), 1, device)
     target.threaded = True
     begun: list[int] = []
     run = target.run_alike
     monkeypatch.setattr(target, "run_alike", lambda jobs: (begun.append(len(jobs)), run(jobs))[1])
-    jobs = [Job(number, {"pop_size": size}, number, PROBLEM, 7) for number, size in enumerate((10, 50, 20, 30))]
+    jobs = [TargetJob(number, {"pop_size": size}, number, PROBLEM, 7) for number, size in enumerate((10, 50, 20, 30))]
     algorithm_target.gpu_threads(device).submit(time.sleep, 0.0).result()  # threads take over what is blocked here
     begin = time.perf_counter()
     Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
@@ -154,21 +154,21 @@ def test_prepared_batches_end_after_an_interruption(
 
 def test_batches_with_clocks_are_always_full() -> None:
     """Alone, a run would have both threads, and come further than others on the same step."""
-    target = as_target("de", Limits(0.1), 2, "cpu")
-    jobs = [Job(number, {"pop_size": size}, 0, PROBLEM, 7) for number, size in enumerate((10, 50, 20))]
+    target = as_target("de", TargetLimits(0.1), 2, "cpu")
+    jobs = [TargetJob(number, {"pop_size": size}, 0, PROBLEM, 7) for number, size in enumerate((10, 50, 20))]
     batch = target.fitted(jobs[2], [DE(pop_size=20)])
     assert [run.seed for run in batch.runs_] == [batch.runs_[0].seed] * 2
     outcomes = list(target.run(jobs))
     assert [outcome.n_evals % job.params["pop_size"] for outcome, job in zip(outcomes, jobs, strict=True)] == [0] * 3
-    by_evals = as_target("de", Limits(0.1, 500), 2, "cpu")
+    by_evals = as_target("de", TargetLimits(0.1, 500), 2, "cpu")
     assert len(by_evals.fitted(jobs[2], [DE(pop_size=20)]).runs_) == 1
 
 
 def test_prepared_batches_keep_their_order() -> None:
     """Here they run at the same time, as the CPU does not make them wait for each other."""
     problems = [get_problem("sphere", dim=dim) for dim in (2, 3, 4)]
-    jobs = [Job(k, {"pop_size": 10 + k}, k // 2, problems[k // 2], 7) for k in range(6)]
-    target = as_target("de", Limits(0.2), 2, "cpu")
+    jobs = [TargetJob(k, {"pop_size": 10 + k}, k // 2, problems[k // 2], 7) for k in range(6)]
+    target = as_target("de", TargetLimits(0.2), 2, "cpu")
     target.threaded = True
     begin = time.perf_counter()
     outcomes = list(target.run(jobs))
@@ -184,9 +184,9 @@ def test_one_batch_runs_at_a_time_while_others_are_made_ready(device: str, monke
     monkeypatch.setattr(execution, "SLICE_SECONDS", 0.02)  # others have many places to come in between
     if device == "cpu":  # which does not make batches wait for each other
         monkeypatch.setattr(engine, "exclusive", Lock())
-    target = as_target("de", Limits(0.2), 1, device)
+    target = as_target("de", TargetLimits(0.2), 1, device)
     target.threaded = True
-    jobs = [Job(k, {"pop_size": 10 + k}, k, PROBLEM, 7) for k in range(8)]
+    jobs = [TargetJob(k, {"pop_size": 10 + k}, k, PROBLEM, 7) for k in range(8)]
     load, run = engine.load, engine.run
     loaded: list[Any] = []
     slices: list[int] = []
@@ -215,10 +215,10 @@ def test_one_batch_runs_at_a_time_while_others_are_made_ready(device: str, monke
 def test_batches_have_the_gpu_for_themselves() -> None:
     """Prepared batches do not slow the running one down, and there are no pauses between batches."""
     problems = [get_problem(name, dim=30) for name in ("sphere", "rastrigin", "ackley")]
-    target = as_target(DE(strategy="rand/1/bin"), Limits(0.5), 1, "cuda")
+    target = as_target(DE(strategy="rand/1/bin"), TargetLimits(0.5), 1, "cuda")
 
-    def jobs(batches: int) -> list[Job]:
-        return [Job(k, {"pop_size": 20 + k}, b, problems[b % 3], 7) for b in range(batches) for k in range(100)]
+    def jobs(batches: int) -> list[TargetJob]:
+        return [TargetJob(k, {"pop_size": 20 + k}, b, problems[b % 3], 7) for b in range(batches) for k in range(100)]
 
     def evals_alone() -> int:
         batches = (jobs(3)[100 * batch : 100 * batch + 100] for batch in range(3))
@@ -237,9 +237,9 @@ def test_batches_have_the_gpu_for_themselves() -> None:
 
 @pytest.mark.gpu
 def test_a_hundred_experiments_of_a_second_take_about_a_second() -> None:
-    jobs = [Job(number, {"pop_size": 8 + 2 * number}, 0, PROBLEM, 7) for number in range(124)]
-    list(as_target("de", Limits(0.05), 1, "cuda").run(jobs))  # compiles, for as many runs as there will be
-    target = as_target("de", Limits(1.0), 1, "cuda")
+    jobs = [TargetJob(number, {"pop_size": 8 + 2 * number}, 0, PROBLEM, 7) for number in range(124)]
+    list(as_target("de", TargetLimits(0.05), 1, "cuda").run(jobs))  # compiles, for as many runs as there will be
+    target = as_target("de", TargetLimits(1.0), 1, "cuda")
     begin = time.perf_counter()
     outcomes = list(target.run(jobs))
     assert time.perf_counter() - begin < 3.0

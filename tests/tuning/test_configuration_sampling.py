@@ -22,12 +22,12 @@ from skde.tuning.configuration_sampling import (
     children,
     first_configurations,
     next_configurations,
-    restarted,
+    restart_model,
     too_similar,
     truncated_normal,
-    updated,
+    update_model,
 )
-from skde.tuning.parameter_scale import Scale
+from skde.tuning.parameter_scale import ParameterScale
 from skde.tuning.space import Configuration
 
 SPACE = Space(
@@ -70,7 +70,7 @@ LEVELS: list[BaseDistribution] = [
 
 @pytest.mark.parametrize("distribution", LEVELS, ids=str)
 def test_levels_have_equal_intervals(distribution: BaseDistribution) -> None:
-    scale = Scale(distribution)
+    scale = ParameterScale(distribution)
     n = scale.levels
     assert n is not None
     places = (np.arange(10 * n) + 0.5) / (10 * n)
@@ -86,7 +86,7 @@ def test_levels_have_equal_intervals(distribution: BaseDistribution) -> None:
 )
 @given(place=st.floats(0, 1))
 def test_values_are_inside_and_come_back(distribution: BaseDistribution, place: float) -> None:
-    scale = Scale(distribution)
+    scale = ParameterScale(distribution)
     value = scale.value(place)
     assert distribution._contains(distribution.to_internal_repr(value))
     assert not isinstance(value, np.generic)
@@ -95,25 +95,25 @@ def test_values_are_inside_and_come_back(distribution: BaseDistribution, place: 
 
 
 def test_logarithmic_places() -> None:
-    assert Scale(FloatDistribution(1e-4, 1.0, log=True)).unit(1e-2) == pytest.approx(0.5)
-    assert Scale(FloatDistribution(1e-4, 1.0, log=True)).value(0.75) == pytest.approx(0.1)
-    scale = Scale(IntDistribution(1, 100, log=True))
+    assert ParameterScale(FloatDistribution(1e-4, 1.0, log=True)).unit(1e-2) == pytest.approx(0.5)
+    assert ParameterScale(FloatDistribution(1e-4, 1.0, log=True)).value(0.75) == pytest.approx(0.1)
+    scale = ParameterScale(IntDistribution(1, 100, log=True))
     assert [scale.value(place) for place in (0.0, 1.0)] == [1, 100]
 
 
 def test_integers_on_a_logarithmic_scale_have_their_shares_in_irace() -> None:
     """Level k of 1, ..., n has log((k + 1) / k) / log(n + 1)."""
-    scale = Scale(IntDistribution(1, 7, log=True))
+    scale = ParameterScale(IntDistribution(1, 7, log=True))
     n = 10_000
     shares = np.bincount([scale.value((i + 0.5) / n) for i in range(n)], minlength=8)[1:] / n
     assert shares == pytest.approx(np.log1p(1 / np.arange(1, 8)) / np.log(8), abs=2 / n)
-    assert Scale(IntDistribution(1, 60, log=True)).unit(60) < 1.0
+    assert ParameterScale(IntDistribution(1, 60, log=True)).unit(60) < 1.0
 
 
 @pytest.mark.parametrize("step", [1, 5])
 def test_integers_beyond_the_floats_are_told_apart(step: int) -> None:
     low = 10**18
-    scale = Scale(IntDistribution(low, low + 10, step=step))
+    scale = ParameterScale(IntDistribution(low, low + 10, step=step))
     values = range(low, low + 11, step)
     assert scale.levels == len(values)
     assert [scale.value(scale.unit(value)) for value in values] == list(values)
@@ -123,13 +123,13 @@ def test_integers_beyond_the_floats_are_told_apart(step: int) -> None:
 @pytest.mark.parametrize("log", [False, True])
 @pytest.mark.parametrize("high", [2**63, 2**62 + 12345])
 def test_large_integers_reach_their_bounds(low: int, high: int, log: bool) -> None:
-    scale = Scale(IntDistribution(low, high, log=log))
+    scale = ParameterScale(IntDistribution(low, high, log=log))
     assert [scale.value(place) for place in (0.0, 1.0)] == [low, high]
 
 
 def test_places_outside_are_the_nearer_end() -> None:
-    assert Scale(IntDistribution(1, 3)).unit(7) == 1.0
-    assert Scale(FloatDistribution(1, 3)).unit(-7) == 0.0
+    assert ParameterScale(IntDistribution(1, 3)).unit(7) == 1.0
+    assert ParameterScale(FloatDistribution(1, 3)).unit(-7) == 0.0
 
 
 # -- the first race ----------------------------------------------------------------------------------------------------
@@ -174,32 +174,32 @@ def test_parameters_that_first_configurations_did_not_have() -> None:
 
 
 def test_sigma_shrinks() -> None:
-    first = updated(parent(FIRST_SIGMA), stage(), ["o"])
+    first = update_model(parent(FIRST_SIGMA), stage(), ["o"])
     assert first.model.sigma == pytest.approx(0.5 * (1 / 16) ** 0.5)
-    second = updated(first, stage(iteration=3, n_new=100, n_parameters=4), ["o"])
+    second = update_model(first, stage(iteration=3, n_new=100, n_parameters=4), ["o"])
     assert second.model.sigma == pytest.approx(0.125 * 0.01**0.25)
 
 
 def test_probabilities_follow_the_parent() -> None:
-    first = updated(parent(), stage(), ["o"])
+    first = update_model(parent(), stage(), ["o"])
     assert set(first.model.probabilities) == {"c"}  # ordered choices are like numbers
     assert first.model.probabilities["c"] == pytest.approx([0.25, 0.5, 0.25])
-    second = updated(first, stage(iteration=3), ["o"])
+    second = update_model(first, stage(iteration=3), ["o"])
     assert second.model.probabilities["c"] == pytest.approx([0.125, 0.75, 0.125])
 
 
 def test_probabilities_are_capped() -> None:
     """The cap is 0.2 ** (1 / 2) = 0.447, and then 0.25, 0.447 and 0.25 are scaled."""
-    first = updated(parent(), stage(capped=True), ["o"])
+    first = update_model(parent(), stage(capped=True), ["o"])
     assert first.model.probabilities["c"] == pytest.approx(np.array([0.25, 0.2**0.5, 0.25]) / (0.5 + 0.2**0.5))
 
 
 def test_a_soft_restart_goes_two_races_back() -> None:
     shrunk = parent(0.001)
-    assert restarted(shrunk, stage()).model.sigma == pytest.approx(0.001 * 16)
-    assert restarted(parent(0.1), stage()).model.sigma == pytest.approx(0.5 / 4)
+    assert restart_model(shrunk, stage()).model.sigma == pytest.approx(0.001 * 16)
+    assert restart_model(parent(0.1), stage()).model.sigma == pytest.approx(0.5 / 4)
     model = SamplingModel(0.1, {"c": np.array([0.0, 1.0, 0.0])})
-    wider = restarted(Parent(shrunk.configuration, model), stage()).model.probabilities["c"]
+    wider = restart_model(Parent(shrunk.configuration, model), stage()).model.probabilities["c"]
     assert wider == pytest.approx(np.array([0.1, 1.0, 0.1]) / 1.2)
 
 

@@ -30,21 +30,21 @@ from sklearn.tree import DecisionTreeClassifier
 from skde import DE, JDE, Minimizer, get_problem
 from skde.tuning import RacingTuner
 from skde.tuning.targets import base as target_module
-from skde.tuning.targets.base import Job, Limits
+from skde.tuning.targets.base import TargetJob, TargetLimits
 from skde.tuning.targets.conversion import as_target
-from skde.tuning.targets.cost_targets import checked, seeds_of
+from skde.tuning.targets.cost_targets import check_cost, seeds_of
 
-SECOND = Limits(1.0)
+SECOND = TargetLimits(1.0)
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows ends the program alone")
 PROGRAM = [sys.executable, str(Path(__file__).parent / "program.py")]
 
 
-def target(what: Any, limits: Limits = SECOND, n_jobs: int | None = 1) -> Any:
+def target(what: Any, limits: TargetLimits = SECOND, n_jobs: int | None = 1) -> Any:
     return as_target(what, limits, n_jobs, "cpu")
 
 
-def job(params: dict[str, Any], instance: Any = "i1", seed: int = 7, index: int = 0) -> Job:
-    return Job(0, params, index, instance, seed)
+def job(params: dict[str, Any], instance: Any = "i1", seed: int = 7, index: int = 0) -> TargetJob:
+    return TargetJob(0, params, index, instance, seed)
 
 
 # -- algorithms of skde ------------------------------------------------------------------------------------------------
@@ -53,7 +53,7 @@ SPHERE = get_problem("sphere", dim=5)
 
 
 def test_a_batch_is_its_runs_alone() -> None:
-    found = target("de", Limits(1.0, 2000))
+    found = target("de", TargetLimits(1.0, 2000))
     params = [
         {"F": 0.5, "pop_size": 20},
         {"F": 0.7, "pop_size": 33, "strategy": "best/1/exp"},
@@ -69,27 +69,27 @@ def test_a_batch_is_its_runs_alone() -> None:
 
 
 def test_an_outcome_has_seconds_and_evaluations() -> None:
-    (outcome,) = target("jde", Limits(1.0, 1050)).run([job({"pop_size": 20}, SPHERE)])
+    (outcome,) = target("jde", TargetLimits(1.0, 1050)).run([job({"pop_size": 20}, SPHERE)])
     assert outcome.n_evals == 1040
     assert 0 < outcome.seconds < 1
 
 
 def test_a_limit_of_seconds_is_kept() -> None:
-    outcomes = list(target("de", Limits(0.1)).run([job({}, SPHERE), job({"F": 0.6}, SPHERE)]))
+    outcomes = list(target("de", TargetLimits(0.1)).run([job({}, SPHERE), job({"F": 0.6}, SPHERE)]))
     assert all(0.1 <= outcome.seconds < 0.6 for outcome in outcomes)
     assert all(outcome.n_evals > 1000 for outcome in outcomes)
 
 
 def test_costs_are_above_the_minimum() -> None:
     problem = get_problem("qin2012/F1", dim=5)
-    (outcome,) = target("jde", Limits(1.0, 20_000)).run([job({}, problem)])
+    (outcome,) = target("jde", TargetLimits(1.0, 20_000)).run([job({}, problem)])
     assert problem.f_opt != 0 or outcome.cost >= 0
     assert outcome.cost == pytest.approx(0, abs=1e-3)
 
 
 def test_one_bad_configuration_does_not_spoil_a_batch() -> None:
     params = [{"F": 0.5}, {"F": 7.0}, {"pop_size": 5000}, {"strategy": "worst/1"}, {"nonsense": 1}, {"F": 0.5}]
-    outcomes = list(target("de", Limits(1.0, 2000)).run([job(p, SPHERE) for p in params]))
+    outcomes = list(target("de", TargetLimits(1.0, 2000)).run([job(p, SPHERE) for p in params]))
     assert [outcome.error is None for outcome in outcomes] == [True, False, False, False, False, True]
     assert outcomes[0].cost == outcomes[5].cost
     for outcome, message in zip(outcomes[1:5], ("DE.F", "max_evals", "strategy", "nonsense"), strict=True):
@@ -104,7 +104,7 @@ def test_python_functions_are_instances_too() -> None:
     def broken(X: np.ndarray) -> np.ndarray:
         raise OSError("gone")
 
-    found = target("de", Limits(1.0, 3000))
+    found = target("de", TargetLimits(1.0, 3000))
     functions = [bowl, broken, lambda X: np.full(len(X), np.nan)]
     good, bad, nan = found.run([job({}, (f, [(-1, 1)] * 3), index=i) for i, f in enumerate(functions)])
     assert good.cost < 0.1
@@ -115,7 +115,7 @@ def test_python_functions_are_instances_too() -> None:
 
 def test_constrained_problems_are_instances_too() -> None:
     """A point that violates the constraints has an infinite cost, however low its value."""
-    few, many = (target("jde", Limits(1.0, evals)) for evals in (60, 20_000))
+    few, many = (target("jde", TargetLimits(1.0, evals)) for evals in (60, 20_000))
     few.check(["fabris2012/p4", get_problem("fabris2012/p5")])
     (infeasible,) = few.run([job({"pop_size": 20}, "fabris2012/p5")])
     assert infeasible.cost == math.inf
@@ -132,7 +132,7 @@ def test_instances_may_be_drawn_by_the_seed() -> None:
         centre = np.random.default_rng(seed).uniform(-1, 1, 2)
         return (lambda X: ((X - centre) ** 2).sum(axis=1) + seed), [(-2.0, 2.0)] * 2
 
-    found = target("de", Limits(1.0, 2000))
+    found = target("de", TargetLimits(1.0, 2000))
     found.check([ball])
     assert seeds == [0]
     jobs = [job({"pop_size": size}, ball, seed) for seed in (3, 4) for size in (20, 30)]
@@ -289,7 +289,7 @@ def test_a_programs_cost() -> None:
 )
 def test_programs_that_fail(mode: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(target_module, "GRACE_SECONDS", 0.1)
-    (outcome,) = target(PROGRAM, Limits(0.1)).run([job({"x": 0.25, "mode": mode})])
+    (outcome,) = target(PROGRAM, TargetLimits(0.1)).run([job({"x": 0.25, "mode": mode})])
     assert outcome.cost == math.inf
     assert outcome.seconds < 10
     assert re.search(message, str(outcome.error))
@@ -320,7 +320,7 @@ def ended(process: int) -> bool:
 def test_a_program_that_hangs_takes_its_own_programs_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(target_module, "GRACE_SECONDS", 1.0)
     program, noted = script(tmp_path)
-    (outcome,) = target(program, Limits(0.1)).run([job({})])
+    (outcome,) = target(program, TargetLimits(0.1)).run([job({})])
     assert "no end after 1.3 s; killed: sh -c" in str(outcome.error)
     assert outcome.seconds < 10
     assert ended(int(noted.read_text()))
@@ -412,7 +412,7 @@ def test_costs_that_are_not_finite(cost: float, error: str) -> None:
 @pytest.mark.parametrize("best", [math.inf, -math.inf])
 def test_a_best_value_that_is_not_finite(best: float) -> None:
     objective = (lambda x: np.full(len(x), best), [(-1.0, 1.0)] * 2)
-    (outcome,) = as_target("de", Limits(None, 200), 1, "cpu").run([job({"pop_size": 10}, objective)])
+    (outcome,) = as_target("de", TargetLimits(None, 200), 1, "cpu").run([job({"pop_size": 10}, objective)])
     assert outcome.cost == math.inf
     assert outcome.error == f"ValueError: the best value is {best}"
 
@@ -428,7 +428,7 @@ def test_why_all_configurations_failed() -> None:
 
 def test_a_command_line_with_an_open_quote() -> None:
     with pytest.raises(ValueError, match=r"a command line of whole words, got .program 'x.: No closing quotation"):
-        as_target("program 'x", Limits(1.0), 1, "cpu")
+        as_target("program 'x", TargetLimits(1.0), 1, "cpu")
 
 
 @pytest.mark.parametrize("what", [3, None, [], ["a", 3], ""])
@@ -448,15 +448,16 @@ def test_functions_that_cannot_take_an_experiment() -> None:
 @pytest.mark.parametrize("cost", [None, "fast", 1j, np.array(None)])
 def test_costs_that_are_no_numbers(cost: Any) -> None:
     with pytest.raises(TypeError, match=r"the target must return one number as the cost, got .* \(\w+\)$"):
-        checked(cost)
+        check_cost(cost)
 
 
 def test_errors_that_only_rounding_tells_apart_are_equal() -> None:
     def costs(evals: int) -> list[float]:
         jobs = [
-            Job(number, {"pop_size": size}, 0, get_problem("sphere", dim=5), 3) for number, size in ((0, 20), (1, 30))
+            TargetJob(number, {"pop_size": size}, 0, get_problem("sphere", dim=5), 3)
+            for number, size in ((0, 20), (1, 30))
         ]
-        return [outcome.cost for outcome in as_target("jde", Limits(None, evals), 1, "cpu").run(jobs)]
+        return [outcome.cost for outcome in as_target("jde", TargetLimits(None, evals), 1, "cpu").run(jobs)]
 
     assert costs(40_000) == [0.0, 0.0]
     assert min(costs(600)) > 0

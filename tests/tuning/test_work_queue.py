@@ -19,7 +19,7 @@ from skde import get_problem
 from skde.tuning import RacingTuner
 from skde.tuning.study_storage import open_storage
 from skde.tuning.targets import base as target_module
-from skde.tuning.targets.base import Job, Limits, Outcome
+from skde.tuning.targets.base import TargetJob, TargetLimits, TargetOutcome
 from skde.tuning.targets.conversion import as_target
 from skde.tuning.targets.cost_targets import FunctionCost, SequentialTarget
 from skde.tuning.work_queue import (
@@ -132,7 +132,7 @@ def test_an_offer_has_one_owner_and_one_end(queue: WorkQueue, tmp_path: Path) ->
     assert other.claim(number)
     assert not queue.claim(number)
     queue.withdraw(number)
-    other.deliver(number, Outcome(1.0, 1.0))  # too late
+    other.deliver(number, TargetOutcome(1.0, 1.0))  # too late
     assert queue.get(number).state == TrialState.FAIL
     assert not other.claim(number)
 
@@ -140,7 +140,7 @@ def test_an_offer_has_one_owner_and_one_end(queue: WorkQueue, tmp_path: Path) ->
 def test_a_worker_takes_all_experiments_of_a_step_together(queue: WorkQueue) -> None:
     for place in (QueuedExperiment(c, instance, seed) for instance, seed in ((0, 5), (1, 6)) for c in range(4)):
         queue.offer(place, 1)
-    taken: list[list[Job]] = []
+    taken: list[list[TargetJob]] = []
 
     class Many(SequentialTarget):
         def batch_size(self, instance: Any, seed: int) -> int:
@@ -164,7 +164,7 @@ def test_a_worker_takes_all_experiments_of_a_step_together(queue: WorkQueue) -> 
 
 def test_a_worker_takes_one_run_of_a_python_function(queue: WorkQueue) -> None:
     """They take turns, and the time after which one is lost begins with the claim."""
-    target = as_target("de", Limits(0.1), 2, "cpu")
+    target = as_target("de", TargetLimits(0.1), 2, "cpu")
     assert target.batch_size("nashed2012/f0", 1) == 2
     assert target.batch_size(lambda seed: get_problem("sphere", dim=2), 1) == 2
     assert target.batch_size((sphere, [(-1.0, 1.0)]), 1) == 1
@@ -180,7 +180,7 @@ def test_an_instance_that_cannot_be_made_leaves_no_claim(queue: WorkQueue) -> No
 
     queue.offer(QueuedExperiment(0, 0, 5), 1)
     with pytest.raises(ArithmeticError, match="no instance for 5"):
-        work(queue, lambda number: {}, [broken], as_target("de", Limits(0.1), 2, "cpu"))
+        work(queue, lambda number: {}, [broken], as_target("de", TargetLimits(0.1), 2, "cpu"))
     assert [offer.state for offer in queue.offers()] == [TrialState.WAITING]
 
 
@@ -189,9 +189,10 @@ def sphere(x: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "outcome", [Outcome(2.5, 0.5, 7), Outcome(2.5, 0.5), Outcome(math.inf, 0.5, error="ValueError: bad")]
+    "outcome",
+    [TargetOutcome(2.5, 0.5, 7), TargetOutcome(2.5, 0.5), TargetOutcome(math.inf, 0.5, error="ValueError: bad")],
 )
-def test_outcomes_come_back(queue: WorkQueue, outcome: Outcome) -> None:
+def test_outcomes_come_back(queue: WorkQueue, outcome: TargetOutcome) -> None:
     number = queue.offer(QueuedExperiment(3, 1, 5), 1)
     queue.claim(number)
     queue.deliver(number, outcome)
@@ -200,7 +201,7 @@ def test_outcomes_come_back(queue: WorkQueue, outcome: Outcome) -> None:
 
 def test_an_experiment_that_three_workers_lose_fails(queue: WorkQueue, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(target_module, "GRACE_SECONDS", 0.05)
-    target = QueuedTarget(SequentialTarget(FunctionCost(cost), 1), queue, Limits(0.05))
+    target = QueuedTarget(SequentialTarget(FunctionCost(cost), 1), queue, TargetLimits(0.05))
     turns = []
 
     def claim_and_hang(seconds: float) -> None:
@@ -210,7 +211,7 @@ def test_an_experiment_that_three_workers_lose_fails(queue: WorkQueue, monkeypat
         time.sleep(seconds)
 
     monkeypatch.setattr("skde.tuning.work_queue.time", SimpleNamespace(sleep=claim_and_hang, monotonic=time.monotonic))
-    (outcome,) = target.run([Job(0, {}, 0, 1.0, 5)])
+    (outcome,) = target.run([TargetJob(0, {}, 0, 1.0, 5)])
     assert turns == [1, 2, 3]
     assert outcome.cost == math.inf
     assert outcome.error == "lost by 3 workers, or it hangs"
@@ -219,7 +220,7 @@ def test_an_experiment_that_three_workers_lose_fails(queue: WorkQueue, monkeypat
 def test_a_hanging_configuration_gets_no_more_workers(queue: WorkQueue, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three workers lose a configuration's first experiment; its others are withdrawn, but for what is done."""
     monkeypatch.setattr(target_module, "GRACE_SECONDS", 0.05)
-    target = QueuedTarget(SequentialTarget(FunctionCost(cost), 1), queue, Limits(0.05))
+    target = QueuedTarget(SequentialTarget(FunctionCost(cost), 1), queue, TargetLimits(0.05))
     claimed: list[int] = []
     end = time.monotonic() + 20
 
@@ -231,11 +232,11 @@ def test_a_hanging_configuration_gets_no_more_workers(queue: WorkQueue, monkeypa
                 queue.claim(offer.number)
                 claimed.append(instance)
                 if configuration == 1 or instance == 3:
-                    queue.deliver(offer.number, Outcome(7.0, 0.1))
+                    queue.deliver(offer.number, TargetOutcome(7.0, 0.1))
         time.sleep(seconds)
 
     monkeypatch.setattr("skde.tuning.work_queue.time", SimpleNamespace(sleep=claim, monotonic=time.monotonic))
-    jobs = [Job(0, {}, instance, 1.0, 5) for instance in range(4)] + [Job(1, {}, 4, 1.0, 5)]
+    jobs = [TargetJob(0, {}, instance, 1.0, 5) for instance in range(4)] + [TargetJob(1, {}, 4, 1.0, 5)]
     assert [outcome.cost for outcome in target.run(jobs)] == [math.inf, math.inf, math.inf, 7.0, 7.0]
     assert sorted(claimed) == [0, 0, 0, 3, 4]
     assert not queue.offers(TrialState.WAITING)

@@ -22,7 +22,7 @@ from skde.objectives.device import DeviceObjective
 from skde.problems import ConstrainedProblem, Problem, get_problem
 from skde.result import ignore_missing_values
 from skde.stopping import Status
-from skde.tuning.targets.base import Job, Limits, Outcome, Target
+from skde.tuning.targets.base import Target, TargetJob, TargetLimits, TargetOutcome
 
 # Runs of one batch; more would be no faster and need more memory.
 MOST_RUNS = 128
@@ -86,7 +86,12 @@ class AlgorithmTarget(Target):
     batched = True
 
     def __init__(
-        self, algorithm: Algorithm, limits: Limits, n_jobs: int | None, device: str, vectorized: bool | str = "auto"
+        self,
+        algorithm: Algorithm,
+        limits: TargetLimits,
+        n_jobs: int | None,
+        device: str,
+        vectorized: bool | str = "auto",
     ) -> None:
         self.algorithm = algorithm
         self.vectorized = vectorized
@@ -101,9 +106,9 @@ class AlgorithmTarget(Target):
         self._ended = 0.0  # when the last batch did
         self._stop = Event()  # ends the batches in progress after an interruption
 
-    def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:
+    def run(self, jobs: Sequence[TargetJob]) -> Generator[TargetOutcome]:
         """Yield the outcomes in the order of the jobs."""
-        batches: list[list[Job]] = []
+        batches: list[list[TargetJob]] = []
         clocks = True
         for (_, seed), same in groupby(jobs, lambda job: (job.index, job.seed)):
             group = list(same)
@@ -123,7 +128,7 @@ class AlgorithmTarget(Target):
         """Return the number of jobs for a worker: one of a Python function, because its runs would share the time."""
         return self.parallel_runs if has_clocks(instance_for_seed(instance, seed)) else 1
 
-    def _run_in_threads(self, batches: list[list[Job]]) -> Generator[Outcome]:
+    def _run_in_threads(self, batches: list[list[TargetJob]]) -> Generator[TargetOutcome]:
         """Return the outcomes of batches, with several in progress; after Ctrl-C these end early."""
         self._stop = stop = Event()
         futures = [gpu_threads(self.device).submit(self.run_alike, batch) for batch in batches]
@@ -138,25 +143,25 @@ class AlgorithmTarget(Target):
             for future in futures:
                 future.cancel()
 
-    def run_alike(self, jobs: list[Job]) -> list[Outcome]:
+    def run_alike(self, jobs: list[TargetJob]) -> list[TargetOutcome]:
         """Return the outcomes of jobs on one step, in as few batches as kernels allow."""
-        outcomes: list[Outcome | None] = [None] * len(jobs)
+        outcomes: list[TargetOutcome | None] = [None] * len(jobs)
         batches: dict[str, list[int]] = {}
         algorithms: list[Any] = []
         for number, job in enumerate(jobs):
             try:
-                algorithms.append(self.configured(job.params))
+                algorithms.append(self.configure(job.params))
                 batches.setdefault(algorithms[-1].kernel, []).append(number)
             except (ValueError, TypeError) as error:
                 algorithms.append(None)
-                outcomes[number] = Outcome.of_error(error, 0.0)
+                outcomes[number] = TargetOutcome.of_error(error, 0.0)
         for numbers in batches.values():
             of_batch = self.run_batch(jobs[numbers[0]], [algorithms[number] for number in numbers])
             for number, outcome in zip(numbers, of_batch, strict=True):
                 outcomes[number] = outcome
         return [outcome for outcome in outcomes if outcome is not None]
 
-    def run_batch(self, job: Job, algorithms: list[Algorithm]) -> list[Outcome]:
+    def run_batch(self, job: TargetJob, algorithms: list[Algorithm]) -> list[TargetOutcome]:
         """Return the outcomes of algorithms on a job's step; after a failure each runs alone, to find its cause."""
         begin = time.perf_counter()
         try:
@@ -164,13 +169,13 @@ class AlgorithmTarget(Target):
         except Exception as error:  # a Python objective may raise anything
             if len(algorithms) > 1:
                 return [self.run_batch(job, [algorithm])[0] for algorithm in algorithms]
-            return [Outcome.of_error(error, time.perf_counter() - begin)]
+            return [TargetOutcome.of_error(error, time.perf_counter() - begin)]
         # A batch that had to wait for another did not take that time.
         before, self._ended = self._ended, time.perf_counter()
         seconds = (self._ended - max(begin, before)) / len(algorithms)
         return [self.outcome(job, run, seconds) for run in minimizer.runs_[: len(algorithms)]]
 
-    def fitted(self, job: Job, algorithms: list[Algorithm]) -> Minimizer:
+    def fitted(self, job: TargetJob, algorithms: list[Algorithm]) -> Minimizer:
         """Return the batch of runs, the algorithms' first.
 
         Raises
@@ -202,24 +207,24 @@ class AlgorithmTarget(Target):
             raise KeyboardInterrupt
         return minimizer
 
-    def outcome(self, job: Job, run: Any, seconds: float) -> Outcome:
+    def outcome(self, job: TargetJob, run: Any, seconds: float) -> TargetOutcome:
         """Return the outcome of one run."""
         objective, _ = objective_of(job.instance)
         lowest = objective.f_opt if isinstance(objective, Problem | ConstrainedProblem) else None
         if not run.feasible:
-            return Outcome(math.inf, seconds, run.n_evals, run.message)
+            return TargetOutcome(math.inf, seconds, run.n_evals, run.message)
         if not math.isfinite(run.fun):
-            return Outcome(math.inf, seconds, run.n_evals, f"ValueError: the best value is {run.fun}")
+            return TargetOutcome(math.inf, seconds, run.n_evals, f"ValueError: the best value is {run.fun}")
         if lowest is None:
-            return Outcome(run.fun, seconds, run.n_evals)
+            return TargetOutcome(run.fun, seconds, run.n_evals)
         error = run.fun - lowest
-        return Outcome(error if error >= ZERO else 0.0, seconds, run.n_evals)
+        return TargetOutcome(error if error >= ZERO else 0.0, seconds, run.n_evals)
 
     def describe(self) -> str:
         """Return the algorithm with its parameters."""
         return repr(self.algorithm)
 
-    def configured(self, params: dict[str, Any]) -> Algorithm:
+    def configure(self, params: dict[str, Any]) -> Algorithm:
         """Return a clone of the algorithm with the values of a configuration."""
         algorithm: Algorithm = clone(self.algorithm).set_params(**params)
         return algorithm
@@ -240,7 +245,7 @@ class AlgorithmTarget(Target):
     def check(self, instances: Sequence[Any]) -> None:
         """Refuse instances that are no objectives."""
         for number, instance in enumerate(instances):
-            objective, bounds = objective_of(checked_for_seed(instance, number))
+            objective, bounds = objective_of(check_instance(instance, number))
             if not isinstance(objective, Problem | ConstrainedProblem) and bounds is None:
                 raise ValueError(
                     f"instances[{number}] must be a problem, a problem's name, a pair (objective, bounds), or a "
@@ -261,7 +266,7 @@ def instance_for_seed(instance: Any, seed: int) -> Any:
     return instance
 
 
-def checked_for_seed(instance: Any, number: int) -> Any:
+def check_instance(instance: Any, number: int) -> Any:
     """Return an instance for a seed.
 
     Raises

@@ -14,7 +14,7 @@ GRACE_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
-class Job:
+class TargetJob:
     """One experiment, for a target.
 
     Attributes
@@ -39,7 +39,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TargetOutcome:
     """The outcome of an experiment.
 
     Attributes
@@ -67,7 +67,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Limits:
+class TargetLimits:
     """Limits of one experiment: evaluations if they are given, else seconds.
 
     Attributes
@@ -93,14 +93,14 @@ class Target(ABC):
     batched = False  # whether many jobs together are faster than one after the other
 
     @abstractmethod
-    def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:
+    def run(self, jobs: Sequence[TargetJob]) -> Generator[TargetOutcome]:
         """Yield the outcomes in the order of the jobs; `close` ends the jobs that have begun."""
 
     def batch_size(self, instance: Any, seed: int) -> int:
         """Return the number of jobs on one step that a worker should take together, because they run in parallel."""
         return 1
 
-    def configured(self, params: dict[str, Any]) -> Any:
+    def configure(self, params: dict[str, Any]) -> Any:
         """Return the object given to `as_target`, with the values of a configuration."""
         raise AttributeError("only an algorithm of skde and a scikit-learn estimator have a best_estimator_")
 

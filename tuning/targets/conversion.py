@@ -9,12 +9,14 @@ from typing import Any
 from skde.algorithms import ALGORITHMS, Algorithm, get_algorithm
 from skde.functions.named_point import refused_signature
 from skde.tuning.targets.algorithm_target import AlgorithmTarget
-from skde.tuning.targets.base import Limits, Target
+from skde.tuning.targets.base import Target, TargetLimits
 from skde.tuning.targets.cost_targets import CommandCost, EstimatorCost, FunctionCost, SequentialTarget
 from skde.utils.validation import nearest, quote
 
 
-def as_target(target: Any, limits: Limits, n_jobs: int | None, device: str, vectorized: bool | str = "auto") -> Target:
+def as_target(
+    target: Any, limits: TargetLimits, n_jobs: int | None, device: str, vectorized: bool | str = "auto"
+) -> Target:
     """Return a target.
 
     Parameters

@@ -21,7 +21,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_consistent_length
 
-from skde.tuning.targets.base import Job, Limits, Outcome, Target
+from skde.tuning.targets.base import Target, TargetJob, TargetLimits, TargetOutcome
 from skde.utils.validation import quote
 
 
@@ -29,14 +29,14 @@ class Cost(ABC):
     """The cost of one experiment."""
 
     @abstractmethod
-    def __call__(self, job: Job) -> float:
+    def __call__(self, job: TargetJob) -> float:
         """Return the cost; exceptions are failures."""
 
     @abstractmethod
     def describe(self) -> str:
         """Return a reproducible text on the target."""
 
-    def configured(self, params: dict[str, Any]) -> Any:
+    def configure(self, params: dict[str, Any]) -> Any:
         """Return the target with the values of a configuration, where it has such a form."""
         raise AttributeError("only an algorithm of skde and a scikit-learn estimator have a best_estimator_")
 
@@ -67,16 +67,16 @@ class SequentialTarget(Target):
         self.n_jobs = n_jobs
         self.batched = joblib.effective_n_jobs(n_jobs) > 1
 
-    def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:
+    def run(self, jobs: Sequence[TargetJob]) -> Generator[TargetOutcome]:
         """Yield the outcomes in the order of the jobs; `close` ends joblib's workers."""
         if not self.batched:
             for job in jobs:
-                yield measured(self.cost, job)
+                yield measure(self.cost, job)
             return
         import joblib
 
         parallel = joblib.Parallel(n_jobs=self.n_jobs, return_as="generator")
-        outcomes = parallel(joblib.delayed(measured)(self.cost, job) for job in jobs)
+        outcomes = parallel(joblib.delayed(measure)(self.cost, job) for job in jobs)
         try:
             for outcome in outcomes:  # noqa: UP028 - yield from would close them outside the filter below
                 yield outcome
@@ -89,9 +89,9 @@ class SequentialTarget(Target):
         """Return a reproducible text on the target."""
         return self.cost.describe()
 
-    def configured(self, params: dict[str, Any]) -> Any:
+    def configure(self, params: dict[str, Any]) -> Any:
         """Return the object given to `as_target`, with the values of a configuration."""
-        return self.cost.configured(params)
+        return self.cost.configure(params)
 
     def check(self, instances: Sequence[Any]) -> None:
         """Refuse instances that the target cannot take."""
@@ -103,17 +103,17 @@ class SequentialTarget(Target):
         return self.cost.parameter_names
 
 
-def measured(cost: Cost, job: Job) -> Outcome:
+def measure(cost: Cost, job: TargetJob) -> TargetOutcome:
     """Return the outcome of one experiment; any exception but that of several costs is its configuration's failure."""
     begin = time.perf_counter()
     try:
-        value = checked(cost(job))
+        value = check_cost(cost(job))
     except CostShapeError:
         raise
     except Exception as error:
-        return Outcome.of_error(error, time.perf_counter() - begin)
+        return TargetOutcome.of_error(error, time.perf_counter() - begin)
     reason = "the cost is inf" if value == math.inf else None
-    return Outcome(value, time.perf_counter() - begin, error=reason)
+    return TargetOutcome(value, time.perf_counter() - begin, error=reason)
 
 
 class CostShapeError(TypeError):
@@ -141,7 +141,7 @@ def single_number(cost: Any) -> Any:
     return cost.item() if hasattr(cost, "item") else np.asarray(cost).item()
 
 
-def checked(cost: Any) -> float:
+def check_cost(cost: Any) -> float:
     """Return a cost as a float; inf rejects the configuration."""
     number = single_number(cost)
     try:
@@ -169,9 +169,9 @@ class FunctionCost(Cost):
     def __init__(self, function: Callable[[dict[str, Any], Any, int], Any]) -> None:
         self.function = function
 
-    def __call__(self, job: Job) -> float:
+    def __call__(self, job: TargetJob) -> float:
         """Return the cost."""
-        return checked(self.function(dict(job.params), job.instance, job.seed))
+        return check_cost(self.function(dict(job.params), job.instance, job.seed))
 
     def describe(self) -> str:
         """Return the function's name."""
@@ -190,10 +190,10 @@ class EstimatorCost(Cost):
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
 
-    def __call__(self, job: Job) -> float:
+    def __call__(self, job: TargetJob) -> float:
         """Return the cost."""
         X, y = data_of(job.instance)
-        estimator = self.configured(job.params)
+        estimator = self.configure(job.params)
         estimator.set_params(**seeds_of(estimator, job.seed))
         stratify = y if is_classifier(estimator) else None
         X, X_test, y, y_test = train_test_split(X, y, test_size=0.25, random_state=job.seed, stratify=stratify)
@@ -203,7 +203,7 @@ class EstimatorCost(Cost):
         """Return the estimator with its parameters, without the addresses of functions among them."""
         return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(self.estimator))
 
-    def configured(self, params: dict[str, Any]) -> Any:
+    def configure(self, params: dict[str, Any]) -> Any:
         """Return a clone of the estimator with the values of a configuration."""
         return clone(self.estimator).set_params(**params)
 
@@ -257,19 +257,19 @@ class CommandCost(Cost):
         Advice in the error for a program that is not found.
     """
 
-    def __init__(self, words: list[str], limits: Limits, hint: str = "") -> None:
+    def __init__(self, words: list[str], limits: TargetLimits, hint: str = "") -> None:
         self.words = words
         self.limits = limits
         self.hint = hint
 
-    def __call__(self, job: Job) -> float:
+    def __call__(self, job: TargetJob) -> float:
         """Return the cost."""
         command = [*self.words, str(job.configuration + 1), str(job.index + 1), str(job.seed), str(job.instance)]
         for name, value in job.params.items():
             command += [f"--{name}", str(value)]
         timeout = self.limits.timeout
         try:
-            done = completed(command, timeout)
+            done = run_program(command, timeout)
         except subprocess.TimeoutExpired:
             raise RuntimeError(f"no end after {timeout:g} s; killed: {shlex.join(command)}") from None
         except OSError as error:
@@ -283,14 +283,14 @@ class CommandCost(Cost):
             raise RuntimeError(
                 f"the last line printed must begin with the cost, got {' '.join(words)!r} of {shlex.join(command)}"
             ) from None
-        return checked(value)
+        return check_cost(value)
 
     def describe(self) -> str:
         """Return the command line."""
         return shlex.join(self.words)
 
 
-def completed(command: list[str], timeout: float | None) -> subprocess.CompletedProcess[str]:
+def run_program(command: list[str], timeout: float | None) -> subprocess.CompletedProcess[str]:
     """Run a program to its end; after a timeout, kill it with all processes that it has started."""
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as process:

@@ -136,7 +136,7 @@ def read_tuning(file: str | os.PathLike[str]) -> Record:
         record: Record = json.loads(Path(file).read_bytes())
         runs, paper = record["settings"].get("runs"), find_paper(record["settings"]["paper"])
         record["tuned"].keys()
-        record["compared"] = [unpacked(cell, runs, paper.zero) for cell in record["compared"]]
+        record["compared"] = [unpack(cell, runs, paper.zero) for cell in record["compared"]]
     except (ValueError, KeyError, TypeError, AttributeError, AssertionError):
         raise ValueError(f"{file} is no record of a paper's tuning: give another file") from None
     return record
@@ -152,7 +152,7 @@ def write_tuning(file: str | os.PathLike[str], record: Record) -> None:
     write_figures(file, {**record, "compared": cells})
 
 
-def unpacked(cell: dict[str, Any], runs: Any, zero: float) -> dict[str, Any]:
+def unpack(cell: dict[str, Any], runs: Any, zero: float) -> dict[str, Any]:
     """Return a box's cell with the ranks of all runs."""
     if "ranks" in cell:
         return {**cell, "ranks": {setting: expand(cell["ranks"][setting], runs) for setting in BOTH}}

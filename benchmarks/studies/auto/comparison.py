@@ -131,11 +131,11 @@ def rows(parts: Iterable[dict[str, Any]]) -> dict[int, dict[int, list[dict[str, 
         groups.setdefault((part["per_variable"], part["dim"]), []).append(part)
     found: dict[int, dict[int, list[dict[str, Any]]]] = {}
     for (evals_per_dim, dim), group in sorted(groups.items()):
-        found.setdefault(evals_per_dim, {})[dim] = ranked(group)
+        found.setdefault(evals_per_dim, {})[dim] = rank_runs(group)
     return found
 
 
-def ranked(group: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def rank_runs(group: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the figures of the algorithms with the same dimension and budget."""
     medians = np.array([np.median(part["errors"], axis=1) for part in group]).T
     medians[medians < SOLVED] = 0.0

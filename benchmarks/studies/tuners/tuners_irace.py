@@ -13,7 +13,7 @@ from typing import Any
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from tuners_tasks import Task, experiment_costs
 
-from skde.tuning.targets.base import Job
+from skde.tuning.targets.base import TargetJob
 
 PROGRAM = Path(__file__).with_suffix(".R")
 
@@ -49,13 +49,13 @@ def run_experiments(task: Task, process: subprocess.Popen[str]) -> dict[str, Any
     """Run the experiments that irace asks for, and return its best configuration."""
     assert process.stdin is not None
     assert process.stdout is not None
-    jobs: list[Job] = []
+    jobs: list[TargetJob] = []
     n_done, best = 0, None
     for line in process.stdout:
         word, *rest = line.split() or [""]
         if word == "run":
             index, seed = int(rest[0]), int(rest[1])
-            jobs.append(Job(len(jobs), params_of(rest[2:], task.space), index, task.instances[index], seed))
+            jobs.append(TargetJob(len(jobs), params_of(rest[2:], task.space), index, task.instances[index], seed))
         elif word == "costs":
             n_done += len(jobs)
             if n_done > task.max_experiments:

@@ -23,7 +23,7 @@ from skde import get_problem
 from skde.benchmark.tuning_reproduction import moved_problem
 from skde.problems import Problem
 from skde.tuning import space_of
-from skde.tuning.targets.base import Job, Limits
+from skde.tuning.targets.base import TargetJob, TargetLimits
 from skde.tuning.targets.conversion import as_target
 
 
@@ -155,16 +155,16 @@ TASKS: dict[str, Callable[[int], Task]] = {
 # -- experiments -------------------------------------------------------------------------------------------------------
 
 
-def experiment_costs(task: Task, jobs: Sequence[Job]) -> list[float]:
+def experiment_costs(task: Task, jobs: Sequence[TargetJob]) -> list[float]:
     """Return the costs of experiments."""
-    target = as_target(task.target, Limits(None, task.evals), 1, "cpu")
+    target = as_target(task.target, TargetLimits(None, task.evals), 1, "cpu")
     return [max(outcome.cost, task.zero) for outcome in target.run(jobs)]
 
 
 def costs(task: Task, configurations: Sequence[dict[str, Any]], instances: list[Any], seeds: Sequence[int]) -> Any:
     """Return the costs of configurations on every instance with its seed, of shape (configurations, instances)."""
     jobs = [
-        Job(c, params, i, instance, seed)
+        TargetJob(c, params, i, instance, seed)
         for i, (instance, seed) in enumerate(zip(instances, seeds, strict=True))
         for c, params in enumerate(configurations)
     ]
