@@ -12,7 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from skde.algorithms import ALGORITHMS
+from skde.engines.state.algorithm_kernels import algorithm_entry
 from skde.engines.state.batch import best_of, member_rows
+from skde.engines.state.runs import ADAPTED
 from skde.fit.run_results import values_of_points
 from skde.fit.runner import Runner
 from skde.functions.named_point import refused_signature
@@ -304,12 +307,17 @@ def check_trace(trace: ParameterTrace, solver: Any, runner: Runner) -> None:
     if not runner.batch.adapted:
         raise ValueError(
             f"ParameterTrace records F and CR of the individuals, which {text_of(solver)} does not have: leave it out "
-            "of the callbacks; Minimizer has them with jde, jade, shade, lshade, jso and others"
+            f"of the callbacks; Minimizer has them with {', '.join(adapting_algorithms())}"
         )
     if runner.last <= trace.every:
         raise ValueError(
             f"ParameterTrace.every must be less than the generations of the fit, {runner.last}, got {trace.every}"
         )
+
+
+def adapting_algorithms() -> list[str]:
+    """Return the names of the algorithms whose individuals have an F or a CR each."""
+    return [name for name, kind in ALGORITHMS.items() if {*ADAPTED} & {*algorithm_entry(kind().kernel).arrays}]
 
 
 def text_of(solver: Any) -> str:

@@ -28,6 +28,7 @@ from skde import (
     get_problem,
     minimize,
 )
+from skde.algorithms import ALGORITHMS
 from skde.curves import FLOOR, band_of, is_logarithmic
 from skde.estimators import ModelRegressor
 from skde.minmax.solution import make_array_function
@@ -580,3 +581,17 @@ def test_auto_has_its_own_name_in_comparisons() -> None:
     )
     with pytest.raises(ValueError, match="auto, auto, which are not all different"):
         ComparisonDisplay.from_estimator([solvers[0]] * 2)
+
+
+def test_a_refused_trace_names_the_algorithms_that_have_one() -> None:
+    with pytest.raises(ValueError, match="Minimizer has them with ") as refused:
+        make("pso", callbacks=[ParameterTrace()], max_iter=60).fit("sphere", dim=3)
+    named = str(refused.value).partition("Minimizer has them with ")[2].split(", ")
+    for name, kind in ALGORITHMS.items():
+        trace = ParameterTrace(every=2)
+        m = make(kind(**kind.get_test_params()), callbacks=[trace], max_iter=9)
+        if name in named:
+            assert {"F", "CR"} & {*m.fit("sphere", dim=3).callbacks[0].quartiles}
+        else:
+            with pytest.raises(ValueError, match=f"which {name!r} does not have"):
+                m.fit("sphere", dim=3)

@@ -32,6 +32,8 @@ from skde.cli.minimize import VARIABLE_HELP, check_box, find_objective, find_var
 from skde.cli.output import format_json, run_and_show
 from skde.problems import ConstrainedProblem, Problem
 from skde.tuning.report import check_drawing, elite_lines
+from skde.tuning.rules import PRESETS
+from skde.tuning.statistical_tests import TESTS
 from skde.tuning.study_storage import StudyRecord, open_storage, refuse_missing
 from skde.tuning.tuner import RacingTuner
 from skde.tuning.work_queue import WorkQueue, check_shared, pause
@@ -107,8 +109,8 @@ def add_tune(commands: Any) -> None:
     add("--max-experiments", type=integer, default=30_000, help="runs on one function (default: 30000)")
     add("--time-limit", type=read_number, default=1.0, metavar="SECONDS", help="of one experiment (default: 1)")
     add("--evals-limit", type=integer, help="of one experiment, instead of seconds: repeatable")
-    add("--test", default="friedman", help="friedman, t, t-holm or t-bonferroni (default: friedman)")
-    add("--preset", default="elitist", help="elitist, irace-2011 or small-budget (default: elitist)")
+    add("--test", default="friedman", help=f"{', '.join(TESTS)} (default: friedman)")
+    add("--preset", default="elitist", help=f"{', '.join(PRESETS)} (default: elitist)")
     add_storage(add, required=False)
     add("--jobs", type=integer, default=1, help="threads; 0: leave experiments to workers (default: 1)")
     add("--seed", type=integer, help="the same seed gives the same draws (default: another one every time)")
