@@ -169,7 +169,7 @@ class QueuedTarget(Target):
         The target of the workers.
     queue : WorkQueue
         Queue of the experiments.
-    limits : Limits
+    limits : TargetLimits
         Limits of an experiment, after which it counts as lost.
     """
 

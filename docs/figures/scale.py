@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any
 
 from skde.benchmark.scale_sizes import cell_of
-from skde.benchmark.scale_table import derived
+from skde.benchmark.scale_table import derive_figures
 
 from .records import read, source, table
 from .svg import draw_svg
@@ -44,7 +44,7 @@ def times(record: dict[str, Any], rows: Rows) -> list[str]:
     """Return the table of nanoseconds an evaluation, with the share of the memory's limit."""
     found: dict[str, dict[str, str]] = {}
     for row in rows:
-        figures = derived(row, record)
+        figures = derive_figures(row, record)
         text = f"{figures['ns_per_evaluation']:.4g} ({figures['share']:.0%})"
         found.setdefault(row["algorithm"], {})[size_name(row)] = text
     sizes = list(dict.fromkeys(map(size_name, rows)))
@@ -57,7 +57,7 @@ def ratios(record: dict[str, Any], rows: Rows) -> list[str]:
     peers = list(dict.fromkeys(name for row in rows for name in row["peers"]))
     cells = []
     for row in rows:
-        found = derived(row, record)["ratios"]
+        found = derive_figures(row, record)["ratios"]
         setting = f"{row['algorithm']}, {size_name(row)}"
         cells.append([setting, *(mark(found[name]) if name in found else "" for name in peers)])
     return ["Peers, times our time:", "", *table(["setting", *peers], cells)] if peers else []
@@ -131,7 +131,7 @@ def plot_of(record: dict[str, Any]) -> bytes:
 
 def curves(record: dict[str, Any], rows: Rows, size: str) -> Iterator[tuple[str, list[tuple[int, float]], str]]:
     """Give name, points and line style of every curve of a panel: an algorithm, "PEER ALGORITHM", and the limit."""
-    found = [(row, derived(row, record)) for row in rows]
+    found = [(row, derive_figures(row, record)) for row in rows]
     for name in dict.fromkeys(row["algorithm"] for row in rows):
         own = [(row[size], figures) for row, figures in found if row["algorithm"] == name]
         yield name, [(x, figures["ns_per_evaluation"]) for x, figures in own], "-o"

@@ -107,7 +107,7 @@ class ParameterSearch:
     ----------
     task : FitTask
         The function.
-    plan : Plan
+    plan : SearchPlan
         The parameters of the searches.
     seed : int
         Of the points at which linear parameters are looked for.

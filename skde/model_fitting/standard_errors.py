@@ -78,7 +78,7 @@ def bootstrap_thetas(
     ----------
     tasks : iterable of FitTask
         The fits.
-    plan, found : Plan, Found
+    plan, found : SearchPlan, Found
         The searches, and their result, from which the fits begin.
     n_bootstrap : int
         The number of fits.

@@ -90,7 +90,7 @@ class Evaluation:
         The scores so far.
     metric : str or None
         The metric to search by; None: the first one.
-    limits : Limits
+    limits : SearchLimits
         Limits and workers.
 
     Attributes

@@ -8,7 +8,7 @@ from skde.benchmark import trials
 from skde.benchmark.curves import CURVES, curve_entries, grid
 from skde.benchmark.optimizers import get_optimizer
 from skde.benchmark.records import read_record, write_record
-from skde.benchmark.trials import Settings
+from skde.benchmark.trials import TrialSettings
 from skde.result import History
 
 
@@ -40,7 +40,7 @@ def test_a_run_that_is_not_solved_has_its_whole_time():
 
 
 def test_cells_have_the_histories_of_their_runs(tmp_path):
-    settings = Settings("nashed2012", "20000", 2, seed=3)
+    settings = TrialSettings("nashed2012", "20000", 2, seed=3)
     record = trials.run(settings, [get_optimizer("jde")], [2], ["f0"], curves=True)
     (cell,) = record["cells"]
     runs = Minimizer("jde", max_evals=20000, n_runs=2, random_state=3, device="cpu").fit("sphere", dim=2).runs_
@@ -55,5 +55,5 @@ def test_cells_have_the_histories_of_their_runs(tmp_path):
 
 
 def test_curves_are_left_out_where_they_are_not_wanted():
-    record = trials.run(Settings("nashed2012", "200", 2), [get_optimizer("jde")], [2], ["f0"])
+    record = trials.run(TrialSettings("nashed2012", "200", 2), [get_optimizer("jde")], [2], ["f0"])
     assert not set(CURVES) & set(record["cells"][0])

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from skde.benchmark import functions, optimizers, trials
-from skde.benchmark.growing_record import Recording
-from skde.benchmark.optimizers import Outcome, get_optimizer
+from skde.benchmark.growing_record import GrowingRecording
+from skde.benchmark.optimizers import RunsOutcome, get_optimizer
 from skde.benchmark.peer_optimizers import MinionpyOptimizer
 from skde.benchmark.records import read_record, write_record
 from skde.benchmark.statistics import errors
-from skde.benchmark.trials import Settings
+from skde.benchmark.trials import TrialSettings
 from skde.cli.main import main
 
 RUN = ["bench", "run", "--suite", "nashed2012", "--functions", "f0,f9", "--dims", "2", "--runs", "3", "--budget", "300"]
@@ -37,11 +37,11 @@ def test_the_other_runs_go_on_after_one_that_raises(peer, tmp_path):
     file = tmp_path / "runs.json"
     peer.add(17)
     both = [get_optimizer("minionpy:JADE"), get_optimizer("jde")]
-    settings = Settings("nashed2012", "300", 30)
+    settings = TrialSettings("nashed2012", "300", 30)
     with pytest.raises(
         RuntimeError, match="runs of 1 of 2 cells failed, first run 17 of minionpy:JADE on f0 D=2: Zero"
     ):
-        trials.run(settings, both, [2], ["f0"], recording=Recording(file))
+        trials.run(settings, both, [2], ["f0"], recording=GrowingRecording(file))
     failed, other = read_record(file)["cells"]
     assert failed["failures"] == [{"run": 17, "error": "ZeroDivisionError: of the peer"}]
     assert [run for run, error in enumerate(failed["error"]) if error is None] == [17]
@@ -50,7 +50,7 @@ def test_the_other_runs_go_on_after_one_that_raises(peer, tmp_path):
     assert "failures" not in other
 
     peer.clear()
-    repeated = trials.run(settings, both, [2], ["f0"], recording=Recording(file))["cells"]
+    repeated = trials.run(settings, both, [2], ["f0"], recording=GrowingRecording(file))["cells"]
     assert [cell["algorithm"] for cell in repeated] == ["minionpy:JADE", "jde"]
     assert "failures" not in repeated[0]
     assert repeated[0]["error"] == [0.5] * 30
@@ -76,7 +76,7 @@ def test_a_batch_that_raises_is_a_cell_with_failures(monkeypatch, capsys, tmp_pa
 
 
 def test_an_outcome_of_runs_that_failed_together():
-    outcome = Outcome.failed(2, ValueError("no"))
+    outcome = RunsOutcome.of_failure(2, ValueError("no"))
     assert (outcome.best, outcome.n_evals, outcome.histories) == ([np.inf] * 2, [0, 0], [None, None])
     assert outcome.failures == {0: "ValueError: no", 1: "ValueError: no"}
 
@@ -124,9 +124,11 @@ def test_a_full_disk_leaves_the_finished_cells(tmp_path):
             raise OSError(errno.ENOSPC, "No space left on device", str(path))
         write_record(path, record)
 
-    recording = Recording(file, write=full)
+    recording = GrowingRecording(file, write=full)
     with pytest.raises(
         OSError, match=r"runs.json cannot be written .*No space left.*repeat the command: it continues from there"
     ):
-        trials.run(Settings("nashed2012", "300", 2), [get_optimizer("jde")], [2], ["f0", "f9"], recording=recording)
+        trials.run(
+            TrialSettings("nashed2012", "300", 2), [get_optimizer("jde")], [2], ["f0", "f9"], recording=recording
+        )
     assert [cell["function"] for cell in read_record(file)["cells"]] == ["f0"]

@@ -11,8 +11,8 @@ import pytest
 
 from skde import __version__
 from skde.benchmark import functions, trials
-from skde.benchmark.functions import Log
-from skde.benchmark.growing_record import Recording
+from skde.benchmark.functions import LoggerFiles
+from skde.benchmark.growing_record import GrowingRecording
 from skde.benchmark.optimizers import get_optimizer
 from skde.benchmark.platforms import coco, ioh
 from skde.benchmark.records import read_record
@@ -28,11 +28,11 @@ def experiment(suite, folder, algorithms=("jde",), dims=(2,), names=("f1",), run
     found = find_suite(suite)
     logs = TrialLogs(folder, suite, found.platform)
     return trials.run(
-        trials.Settings(suite, budget, runs),
+        trials.TrialSettings(suite, budget, runs),
         [get_optimizer(name, pop_size=20) if ":" not in name else get_optimizer(name) for name in algorithms],
         dims,
         names,
-        recording=Recording(folder / "runs.json"),
+        recording=GrowingRecording(folder / "runs.json"),
         logs=logs,
     )
 
@@ -90,7 +90,7 @@ def test_the_folder_is_that_of_one_observer(cocoex, tmp_path):
 
 def test_only_the_algorithms_points_are_evaluated(cocoex, tmp_path):
     for suite in ("bbob", "bbob-constrained"):
-        with coco.open_problem(suite, "f2", 2, 1, Log(tmp_path / suite, "a", "b")) as function:
+        with coco.open_problem(suite, "f2", 2, 1, LoggerFiles(tmp_path / suite, "a", "b")) as function:
             history = get_optimizer("jde", pop_size=20).minimize(function, 100, 1)
         error, n_evals = coco.read_trial(tmp_path / suite)
         assert n_evals == history.n_evals[-1] == 100
@@ -121,7 +121,7 @@ def test_constraints_are_satisfied(cocoex, tmp_path):
 
 
 def test_integer_variables_are_rounded(cocoex, tmp_path):
-    with coco.open_problem("bbob-mixint", "f1", 5, 1, Log(tmp_path / "log", "a", "b")) as function:
+    with coco.open_problem("bbob-mixint", "f1", 5, 1, LoggerFiles(tmp_path / "log", "a", "b")) as function:
         suite = cocoex.Suite("bbob-mixint", "instances: 1", "dimensions: 5 function_indices: 1")
         problem = suite[0]
         assert problem.number_of_integer_variables == 4
@@ -203,7 +203,7 @@ def test_an_experiment_that_stops_anywhere_goes_on(suite, place, tmp_path, monke
         "search": (trials, "run_trial"),
         "finish": (TrialLogs, "finish"),
         "merge": (TrialLogs, "merge"),
-        "save": (Recording, "save"),
+        "save": (GrowingRecording, "save"),
         "drop": (TrialLogs, "drop"),
     }[place]
     right, calls = getattr(owner, name), []
@@ -261,7 +261,7 @@ def test_files_of_a_full_disk_are_refused(cocoex, tmp_path, monkeypatch, kind):
     suite = find_suite("bbob")
     platform = functions.Platform(coco.PACKAGE, "cocopp", coco.open_problem, torn, coco.merge)
     logs = TrialLogs(tmp_path / "data", "bbob", platform)
-    settings = trials.Settings("bbob", "100", 1)
+    settings = trials.TrialSettings("bbob", "100", 1)
     assert suite.platform is not None
     with pytest.raises(OSError, match=r"f1_d2_i1.partial is not complete: is the disk full"):
         trials.run(settings, [get_optimizer("jde", pop_size=20)], [2], ["f1"], logs=logs)
@@ -380,7 +380,7 @@ def test_algorithms_have_folders_of_different_names(tmp_path):
 
 def test_a_suite_of_a_platform_needs_a_folder(cocoex):
     with pytest.raises(ValueError, match="the suite 'bbob' needs a folder for the files of its platform"):
-        trials.run(trials.Settings("bbob", "100", 1), [get_optimizer("jde")], [2], ["f1"])
+        trials.run(trials.TrialSettings("bbob", "100", 1), [get_optimizer("jde")], [2], ["f1"])
     with pytest.raises(ValueError, match="the functions of 'bbob' have instances"):
         find_suite("bbob").function("f1", 2)
 
@@ -416,11 +416,11 @@ def test_suites_of_minionpy(name):
 
 def test_functions_with_one_dimension_each(tmp_path):
     pytest.importorskip("minionpy")
-    record = trials.run(trials.Settings("cec2019", "200", 1), [get_optimizer("jde")], None)
+    record = trials.run(trials.TrialSettings("cec2019", "200", 1), [get_optimizer("jde")], None)
     assert sorted((cell["dim"], cell["function"]) for cell in record["cells"])[:2] == [(9, "f1"), (10, "f10")]
     assert len(record["cells"]) == 10
     with pytest.raises(ValueError, match="dims of 'f1' of 'cec2019' must be of 9; got 10"):
-        trials.run(trials.Settings("cec2019", "200", 1), [get_optimizer("jde")], [10])
+        trials.run(trials.TrialSettings("cec2019", "200", 1), [get_optimizer("jde")], [10])
     assert find_suite("cec2011").zero == -np.inf  # its values may be negative, and have no published minima
 
 
@@ -432,7 +432,7 @@ def test_cec2017(tmp_path):
         suite.function("f1", 20)
     function = suite.function("f5", 10)
     assert (function.dim, function.f_opt) == (10, 500.0)
-    record = trials.run(trials.Settings("cec2017", "400", 2), [get_optimizer("jde")], [10], ["f5"])
+    record = trials.run(trials.TrialSettings("cec2017", "400", 2), [get_optimizer("jde")], [10], ["f5"])
     cell = record["cells"][0]  # ten digits of each number
     assert cell["error"][0] == pytest.approx(cell["best"][0] - 500, abs=1e-6)
 

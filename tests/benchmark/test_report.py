@@ -13,7 +13,7 @@ import pytest
 from skde.benchmark import report, report_pages, report_plots
 from skde.benchmark.records import write_record
 from skde.benchmark.report import make_report, write_report
-from skde.benchmark.report_pages import Table, csv_text, markdown_table, number_text
+from skde.benchmark.report_pages import ReportTable, csv_text, markdown_table, number_text
 from skde.benchmark.report_plots import pop_size_of, tick_text
 from skde.benchmark.results_folder import read_folder
 from skde.benchmark.trial_logs import TRIALS
@@ -520,7 +520,7 @@ def test_ticks():
 
 
 def test_texts_with_special_characters():
-    table = Table("t", "", "", ["a|b", "c"], [["x_y*", 1.5]], frozenset({(0, 1)}))
+    table = ReportTable("t", "", "", ["a|b", "c"], [["x_y*", 1.5]], frozenset({(0, 1)}))
     assert markdown_table(table)[0] == "| a\\|b | c |"
     assert markdown_table(table)[2] == "| x\\_y\\* | **1.50** |"
     assert csv_text(table) == "a|b,c,marked\nx_y*,1.5,c\n"

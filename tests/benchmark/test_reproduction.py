@@ -13,7 +13,7 @@ from skde.benchmark.comparison import Line
 from skde.benchmark.minmax_trials import describe
 from skde.benchmark.papers import REPRODUCTIONS, find_paper, find_reproduction, janssen2024, nashed2012, wang2012
 from skde.benchmark.protocol import Selection
-from skde.benchmark.published_tables import Note, Table
+from skde.benchmark.published_tables import Note, PublishedTable
 from skde.benchmark.records import read_record
 from skde.benchmark.suites import find_suite
 from skde.benchmark.tables import comparison_text
@@ -179,7 +179,7 @@ def test_the_miniatures_without_other_options_are_small():
     """Evaluations times dimension of each: about a minute on one core at 5e7 a second and more."""
     for name, found in REPRODUCTIONS.items():
         settings = found.settings(budget="quick")
-        planned = found.planned(settings, quick=True)
+        planned = found.plan(settings, quick=True)
         if name != "fabris2012":
             work = [
                 one.dim * one.limits.get("max_evals", one.limits.get("max_iter", 0) * one.pop_size) for one in planned
@@ -615,12 +615,12 @@ def test_a_wide_table_is_printed_in_parts():
 
 def test_a_table_reads_its_columns_and_quantities():
     entry = {"title": "T", "dim": 3, "columns": ["a", "b"], "mean": {"F1": ["1.50", None]}, "remark": "lost"}
-    table = Table.read("7", entry)
+    table = PublishedTable.read("7", entry)
     assert (table.name, table.remark) == ("Table 7", "lost")
     assert table.text("mean", "F1", "a") == "1.50"
     assert table.value("mean", "F1", "b") is None
     assert table.value("mean", "F2", "a") is None
-    assert Table.read("fig. 2", {"title": "T"}).name == "Fig. 2"
+    assert PublishedTable.read("fig. 2", {"title": "T"}).name == "Fig. 2"
 
 
 def test_the_papers_are_all_of_the_folder():

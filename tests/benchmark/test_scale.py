@@ -12,13 +12,13 @@ from skde import get_problem
 from skde.algorithms import ALGORITHMS, SS
 from skde.algorithms.base import MOST_INDIVIDUALS
 from skde.benchmark import peers, scale, scale_peers, scale_sizes, scale_table
-from skde.benchmark.scale import Forecast, Scale
+from skde.benchmark.scale import Forecast, ScaleMeasurement
 from skde.benchmark.scale_peers import PEERS, ScalePeer, peer_notes
-from skde.benchmark.scale_sizes import AXES, Cell, Settings
+from skde.benchmark.scale_sizes import AXES, Cell, ScaleSettings
 from skde.cli.main import main
 from skde.engines import CpuEngine
 
-SETTINGS = Settings(("de", "ss"), ("float64",), ("population",), repeats=3, seconds=0.001)
+SETTINGS = ScaleSettings(("de", "ss"), ("float64",), ("population",), repeats=3, seconds=0.001)
 
 
 def make_fake(problem: Any, pop_size: int, dtype: str, device: str) -> Any:
@@ -44,9 +44,9 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scale, "seconds_of", lambda run, generations: 1e-4 * generations + 0.01)
 
 
-def measured(settings: Settings = SETTINGS) -> dict[str, Any]:
+def measured(settings: ScaleSettings = SETTINGS) -> dict[str, Any]:
     """Return the record of a measurement on the CPU."""
-    measurement = Scale(CpuEngine(1), settings)
+    measurement = ScaleMeasurement(CpuEngine(1), settings)
     measurement.run()
     return measurement.record("command")
 
@@ -72,7 +72,7 @@ def test_record() -> None:
 def test_derived_figures() -> None:
     row = {"algorithm": "de", "dtype": "float64", "dim": 30, "n_runs": 2, "trials": 100, "us": [50.0, 100.0, 200.0]}
     row["peers"] = {"fake": [100.0, 300.0, 400.0]}
-    found = scale_table.derived(row, {"memory": {"copy_bytes_per_second": [1e9, 2e9, 9e9]}})
+    found = scale_table.derive_figures(row, {"memory": {"copy_bytes_per_second": [1e9, 2e9, 9e9]}})
     assert found["us"] == 100
     assert found["ns_per_evaluation"] == pytest.approx(500)
     assert found["evaluations_per_second"] == pytest.approx(2e6)
@@ -87,7 +87,7 @@ def test_table() -> None:
     text = scale_table.table(record)
     assert "population, float64" in text
     assert "fake: de float64 D=2 NP=40: it fails" in text
-    ratio = scale_table.derived(record["figures"][0], record)["ratios"]["fake"]
+    ratio = scale_table.derive_figures(record["figures"][0], record)["ratios"]["fake"]
     assert f"fake {ratio:.3g}" in text
 
 
@@ -97,7 +97,7 @@ def test_every_size_is_measured_or_left_out_with_a_reason(monkeypatch: pytest.Mo
             raise MemoryError("it needs 1 TiB")
 
     monkeypatch.setattr(scale, "check_batch_memory", refuse)
-    record = measured(Settings(("de", "jade"), ("float64",), ("population", "runs"), repeats=1, seconds=0.001))
+    record = measured(ScaleSettings(("de", "jade"), ("float64",), ("population", "runs"), repeats=1, seconds=0.001))
     missing = [(entry["algorithm"], entry["pop_size"]) for entry in record["left_out"]]
     assert missing == [("de", 40), ("jade", 40)]
     assert {entry["reason"] for entry in record["left_out"]} == {"it needs 1 TiB"}
@@ -106,7 +106,7 @@ def test_every_size_is_measured_or_left_out_with_a_reason(monkeypatch: pytest.Mo
 
 def test_slow_sizes_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scale, "generation_us", lambda engine, make, generations, warm: 1e6)
-    record = measured(Settings(("jade",), ("float32",), ("population",), repeats=2, limit=10))
+    record = measured(ScaleSettings(("jade",), ("float32",), ("population",), repeats=2, limit=10))
     assert [row["pop_size"] for row in record["figures"]] == [20]
     assert record["left_out"][0]["reason"] == (
         "a generation would take about 2 s; 2 repeats of 4 generations take more than the limit of 10 s"
@@ -186,9 +186,9 @@ def test_sizes_span_the_axes() -> None:
 
 def test_quick_has_the_small_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scale_sizes, "AXES", AXES)
-    cells = list(Settings(("de",), ("float64",), tuple(AXES), quick=True).cells())
+    cells = list(ScaleSettings(("de",), ("float64",), tuple(AXES), quick=True).cells())
     assert max(cell.components for cell in cells) == scale_sizes.QUICK_COMPONENTS
-    assert len(cells) < len(list(Settings(("de",), ("float64",), tuple(AXES)).cells()))
+    assert len(cells) < len(list(ScaleSettings(("de",), ("float64",), tuple(AXES)).cells()))
 
 
 def test_scatter_search_has_a_pool_of_the_size() -> None:
@@ -274,7 +274,9 @@ def test_peers_count_what_they_do(peer: ScalePeer) -> None:
 def test_gpu_record() -> None:
     from skde.engines import choose_device
 
-    measurement = Scale(choose_device("cuda")[0], Settings(("de", "ss"), ("float32",), ("population",), seconds=0.001))
+    measurement = ScaleMeasurement(
+        choose_device("cuda")[0], ScaleSettings(("de", "ss"), ("float32",), ("population",), seconds=0.001)
+    )
     measurement.run()
     record = measurement.record()
     assert record["driver"]["driver"] > 0

@@ -17,11 +17,11 @@ import skde
 from skde.algorithms import ALGORITHMS
 from skde.benchmark import tuning_comparison as comparison
 from skde.benchmark import tuning_reproduction as reproduction
-from skde.benchmark.growing_record import Recording
+from skde.benchmark.growing_record import GrowingRecording
 from skde.benchmark.papers import REPRODUCTIONS, find_paper
 from skde.benchmark.reproduction import available
 from skde.benchmark.suites import find_suite
-from skde.benchmark.tuning_reproduction import Settings
+from skde.benchmark.tuning_reproduction import TuningSettings
 from skde.cli.main import main
 from skde.tuning.rules import PRESETS
 
@@ -64,7 +64,7 @@ def test_boxes_hold_the_minimiser_elsewhere(function: str) -> None:
 
 
 def test_tuning_has_other_boxes_than_the_comparison_and_others_on_every_step() -> None:
-    found = reproduction.instances(PAPER, Settings("nashed2012", 5, 300, "300"))
+    found = reproduction.instances(PAPER, TuningSettings("nashed2012", 5, 300, "300"))
     assert len(found) == 20
     for number, instance in enumerate(found):
         held_out = [reproduction.moved_problem(instance.problem, box).bounds for box in range(5)]
@@ -72,8 +72,8 @@ def test_tuning_has_other_boxes_than_the_comparison_and_others_on_every_step() -
         assert instance.problem.name == f"nashed2012/f{number}"
         assert np.array_equal(boxes[3], instance(3).bounds)
         assert all((one != other).any() for one, other in itertools.combinations([*boxes, *held_out], 2))
-    assert reproduction.rules(PAPER, Settings("nashed2012", 5, 300, "300")) == reproduction.RULES
-    published = Settings("nashed2012", 5, 300, "300", as_published=True)
+    assert reproduction.rules(PAPER, TuningSettings("nashed2012", 5, 300, "300")) == reproduction.RULES
+    published = TuningSettings("nashed2012", 5, 300, "300", as_published=True)
     assert [problem.name for problem in reproduction.instances(PAPER, published)] == [
         f"nashed2012/f{k}" for k in range(20)
     ]
@@ -208,7 +208,7 @@ def test_files_of_something_else_are_refused(capsys: pytest.CaptureFixture[str],
 def test_files_of_an_earlier_version_are_read(tmp_path: Path) -> None:
     errors = {"tuned": [0.5, 1e-13, None], "paper": [0.25, 0.0, 0.5]}
     old = {"algorithm": "de", "function": "f0", "box": 1, **errors, "n_evals": {who: [300, 300, 297] for who in errors}}
-    settings = vars(Settings("nashed2012", 3, 600, "300", runs=3))
+    settings = vars(TuningSettings("nashed2012", 3, 600, "300", runs=3))
     file = tmp_path / "table.json"
     file.write_text(json.dumps({"settings": settings, "tuned": {}, "compared": [old]}))
     record = comparison.read_tuning(file)
@@ -218,5 +218,5 @@ def test_files_of_an_earlier_version_are_read(tmp_path: Path) -> None:
     assert found["mean_evals"] == {"tuned": 299, "paper": 299}
     comparison.write_tuning(file, record)
     assert comparison.read_tuning(file) == record
-    recording = Recording(file, read=comparison.read_tuning)
-    assert recording.begin(Settings(**settings), {"compared": []})["compared"] == record["compared"]
+    recording = GrowingRecording(file, read=comparison.read_tuning)
+    assert recording.begin(TuningSettings(**settings), {"compared": []})["compared"] == record["compared"]

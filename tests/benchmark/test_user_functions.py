@@ -99,10 +99,10 @@ def test_a_mapping_is_a_suite(module):
 
 
 def test_functions_of_one_dimension_need_no_dims(module):
-    record = trials.run(trials.Settings(f"{module}:valley", "200", 1), [get_optimizer("jde")], None)
+    record = trials.run(trials.TrialSettings(f"{module}:valley", "200", 1), [get_optimizer("jde")], None)
     assert [cell["dim"] for cell in record["cells"]] == [2]
     with pytest.raises(ValueError, match=r"dims of '.*:bowl' must be given, such as 10,30"):
-        trials.run(trials.Settings(f"{module}:bowl", "200", 1), [get_optimizer("jde")], None)
+        trials.run(trials.TrialSettings(f"{module}:bowl", "200", 1), [get_optimizer("jde")], None)
 
 
 def test_a_suite_by_an_entry_point(module, monkeypatch):
@@ -114,7 +114,7 @@ def test_a_suite_by_an_entry_point(module, monkeypatch):
 
 
 def test_the_other_runs_go_on_after_a_function_that_raises(module, monkeypatch):
-    optimizer, settings = get_optimizer("jde", pop_size=10), trials.Settings(f"{module}:raising", "100", 3, seed=4)
+    optimizer, settings = get_optimizer("jde", pop_size=10), trials.TrialSettings(f"{module}:raising", "100", 3, seed=4)
     function = find_suite(settings.suite).function("raising", 2)
     function.objective.calls = 10**6
     expected = trials.run(settings, [optimizer], [2])["cells"][0]
@@ -154,7 +154,7 @@ def test_a_function_that_exits_is_a_run_that_failed(module, algorithm, capsys):
 
 @pytest.mark.parametrize("algorithm", ["jde", "scipy:direct"])
 def test_a_value_of_minus_infinity_is_a_failure(module, algorithm):
-    settings, kept = trials.Settings(f"{module}:unbounded", "200", 1), {}
+    settings, kept = trials.TrialSettings(f"{module}:unbounded", "200", 1), {}
     with pytest.raises(RuntimeError, match="the function returned -inf, which has no error"):
         trials.run(
             settings, [get_optimizer(algorithm)], [2], curves=True, recording=trials.Recording(started=kept.update)
@@ -169,16 +169,16 @@ def test_return_values_are_checked_alike_for_every_library(module, algorithm):
         pytest.importorskip("minionpy")
     optimizer = get_optimizer(algorithm)
     cells = [
-        trials.run(trials.Settings(f"{module}:{name}", "200", 1), [optimizer], [2])["cells"][0]
+        trials.run(trials.TrialSettings(f"{module}:{name}", "200", 1), [optimizer], [2])["cells"][0]
         for name in ("bowl", "column")
     ]
     assert cells[0]["best"] == cells[1]["best"]
     with pytest.raises(RuntimeError, match="must hold real numbers, got dtype complex128"):
-        trials.run(trials.Settings(f"{module}:complex_values", "200", 1), [optimizer], [2])
+        trials.run(trials.TrialSettings(f"{module}:complex_values", "200", 1), [optimizer], [2])
 
 
 def test_a_record_goes_on_with_the_same_minimum_only(module, tmp_path):
-    settings, recording = trials.Settings(f"{module}:bowl", "200", 1), trials.Recording(out=tmp_path / "runs.json")
+    settings, recording = trials.TrialSettings(f"{module}:bowl", "200", 1), trials.Recording(out=tmp_path / "runs.json")
     trials.run(settings, [get_optimizer("jde")], [2], recording=recording)
     (tmp_path / f"{module}.py").write_text(MODULE.replace("bowl.f_opt = 3.0", "bowl.f_opt = 2.0"))
     sys.modules.pop(module)

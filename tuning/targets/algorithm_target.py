@@ -73,7 +73,7 @@ class AlgorithmTarget(Target):
     ----------
     algorithm : Algorithm
         The algorithm, with the values of the parameters that are not tuned.
-    limits : Limits
+    limits : TargetLimits
         Limits of one experiment.
     n_jobs : int or None
         Threads on the CPU.

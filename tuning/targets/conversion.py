@@ -23,7 +23,7 @@ def as_target(
     ----------
     target : str, Algorithm, estimator, callable or sequence of str
         An algorithm of skde or its name; a scikit-learn estimator; cost = f(config, instance, seed); or a command line.
-    limits : Limits
+    limits : TargetLimits
         Limits of one experiment.
     n_jobs : int or None
         Threads, or processes of joblib.

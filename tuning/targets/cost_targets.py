@@ -251,7 +251,7 @@ class CommandCost(Cost):
     ----------
     words : list of str
         The program and its first arguments.
-    limits : Limits
+    limits : TargetLimits
         Limits of one experiment, after which the program is killed.
     hint : str, default ""
         Advice in the error for a program that is not found.

@@ -63,7 +63,7 @@ def curve_entries(histories: Sequence[History | None], f_opt: float, zero: float
         solved = np.flatnonzero(error <= zero)
         end = int(solved[0]) if len(solved) else -1
         solved_at.append(int(history.n_evals[end]) if len(solved) else None)
-        run_seconds.append(rounded(float(history.seconds[end])))
+        run_seconds.append(round_value(float(history.seconds[end])))
         curves.append(errors_at(points, history.n_evals, error))
     return {
         "solved_at": solved_at,
@@ -75,9 +75,9 @@ def curve_entries(histories: Sequence[History | None], f_opt: float, zero: float
 def errors_at(points: IntArray, n_evals: IntArray, error: FloatArray) -> list[float | None]:
     """Return the error of a run at some evaluations: that of the last value before, None if there is none."""
     places = np.searchsorted(n_evals, points, side="right") - 1
-    return [rounded(float(error[place])) if place >= 0 else None for place in places]
+    return [round_value(float(error[place])) if place >= 0 else None for place in places]
 
 
-def rounded(value: float) -> float | None:
+def round_value(value: float) -> float | None:
     """Return a value in the digits of curves, None if it is not finite."""
     return float(f"{value:.{DIGITS}g}") if np.isfinite(value) else None

@@ -88,7 +88,7 @@ class Package:
 
 
 @dataclass(frozen=True)
-class Log:
+class LoggerFiles:
     """The files that a platform's logger writes for one trial.
 
     Attributes
@@ -129,7 +129,7 @@ class Platform:
 
     package: Package
     reader: str
-    open: Callable[[str, str, int, int, Log], AbstractContextManager[Function]]
+    open: Callable[[str, str, int, int, LoggerFiles], AbstractContextManager[Function]]
     read: Callable[[Path], tuple[float | None, int]]
     merge: Callable[[list[Path], Path], None]
 

@@ -18,7 +18,7 @@ def nothing() -> None:
     """Do nothing."""
 
 
-class Job(NamedTuple):
+class CellJob(NamedTuple):
     """A cell to measure.
 
     Attributes
@@ -40,7 +40,7 @@ class Job(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Recording:
+class GrowingRecording:
     """The file of a record, and the reports on its way.
 
     Attributes
@@ -117,14 +117,14 @@ class Recording:
                     "on a full disk, and repeat the command: it continues from there"
                 ) from error
 
-    def run(self, record: Record, jobs: Sequence[Job], entry: str = "cells") -> Record:
+    def run(self, record: Record, jobs: Sequence[CellJob], entry: str = "cells") -> Record:
         """Measure the cells that a record does not have yet or that have failures, and write the record after each.
 
         Parameters
         ----------
         record : dict
             The result of `begin`.
-        jobs : sequence of Job
+        jobs : sequence of CellJob
             All cells, in their order.
         entry : str, default "cells"
             The entry of the record that has the cells.
@@ -160,7 +160,7 @@ class Recording:
 
 
 # A record in memory only, without a progress bar.
-UNRECORDED = Recording()
+UNRECORDED = GrowingRecording()
 
 
 def warn_of_version(path: str | os.PathLike[str], found: Record, running: str) -> None:

@@ -68,7 +68,7 @@ def comparable(budget: str) -> Budget | str:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunsOutcome:
     """The results of runs that were done at once.
 
     Attributes
@@ -89,7 +89,7 @@ class Outcome:
     failures: dict[int, str] = field(default_factory=dict)
 
     @classmethod
-    def failed(cls, runs: int, error: BaseException) -> Outcome:
+    def of_failure(cls, runs: int, error: BaseException) -> RunsOutcome:
         """Return the outcome of runs that failed together."""
         return cls([inf] * runs, [0] * runs, [None] * runs, dict.fromkeys(range(runs), describe(error)))
 
@@ -120,7 +120,9 @@ class Optimizer(ABC):
     def minimize(self, function: Function, evals: int, seed: int, n_jobs: int | None = None) -> History:
         """Return the history of one run: its last entry has the best value and all evaluations."""
 
-    def run(self, function: Function, budget: Budget, runs: int, seed: int, device: str, n_jobs: int | None) -> Outcome:
+    def run(
+        self, function: Function, budget: Budget, runs: int, seed: int, device: str, n_jobs: int | None
+    ) -> RunsOutcome:
         """Minimise a function `runs` times at once, where the optimiser `batches`.
 
         Raises

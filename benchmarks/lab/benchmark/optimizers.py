@@ -12,14 +12,14 @@ from sklearn.base import clone
 from skde.algorithms import ALGORITHMS, Algorithm, FitSetting, get_algorithm
 from skde.algorithms.auto import AUTO
 from skde.benchmark.functions import Function
-from skde.benchmark.optimizer_base import Budget, Optimizer, Outcome
+from skde.benchmark.optimizer_base import Budget, Optimizer, RunsOutcome
 from skde.benchmark.peer_optimizers import make_peer
 from skde.minimizer import Minimizer
 from skde.result import History, RunResult, ignore_missing_values
 from skde.utils.random_state import run_seeds
 from skde.utils.validation import check_choice
 
-__all__ = ["Budget", "Optimizer", "Outcome", "SkdeOptimizer", "get_optimizer"]
+__all__ = ["Budget", "Optimizer", "RunsOutcome", "SkdeOptimizer", "get_optimizer"]
 
 
 class SkdeOptimizer(Optimizer):
@@ -71,7 +71,9 @@ class SkdeOptimizer(Optimizer):
         history = minimizer.runs_[0].history
         return replace(history, seconds=np.array(seconds)[np.searchsorted(n_evals, history.n_evals)])
 
-    def run(self, function: Function, budget: Budget, runs: int, seed: int, device: str, n_jobs: int | None) -> Outcome:
+    def run(
+        self, function: Function, budget: Budget, runs: int, seed: int, device: str, n_jobs: int | None
+    ) -> RunsOutcome:
         """Minimise a function `runs` times."""
         minimizer = Minimizer(
             self.algorithm,
@@ -86,7 +88,7 @@ class SkdeOptimizer(Optimizer):
             # A short fit first, because compilation for a GPU would use up the time.
             self.fit(clone(minimizer).set_params(max_time=None, max_iter=1), function)
         runs_done = self.fit(minimizer, function)
-        return Outcome(
+        return RunsOutcome(
             [run.fun for run in runs_done], [run.n_evals for run in runs_done], [run.history for run in runs_done]
         )
 

@@ -28,7 +28,7 @@ BROKEN: dict[str, str] = {}
 
 
 @dataclass(frozen=True)
-class Library:
+class PeerPackage:
     """A package that may be missing or broken.
 
     Attributes
@@ -65,7 +65,7 @@ class Library:
 
 
 @dataclass(frozen=True)
-class Peer(Library):
+class Peer(PeerPackage):
     """A library in the comparison of speed.
 
     Attributes

@@ -24,7 +24,7 @@ CURVE = 10  # points of a curve
 
 
 @dataclass(frozen=True)
-class Settings:
+class ProtocolSettings:
     """Settings that all cells of a record share.
 
     Attributes
@@ -82,7 +82,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Experiment:
+class PaperExperiment:
     """The runs of one algorithm on one function, a cell of a record.
 
     Attributes
@@ -162,7 +162,7 @@ class Miniature:
     dims: tuple[int, ...] = ()
     pop_sizes: tuple[int, ...] = ()
 
-    def has(self, experiment: Experiment) -> bool:
+    def has(self, experiment: PaperExperiment) -> bool:
         """Return whether an experiment remains."""
         return (
             experiment.function in (self.functions or (experiment.function,))
@@ -170,7 +170,7 @@ class Miniature:
             and experiment.pop_size in (self.pop_sizes or (experiment.pop_size,))
         )
 
-    def limits(self, experiment: Experiment) -> dict[str, Any]:
+    def limits(self, experiment: PaperExperiment) -> dict[str, Any]:
         """Return smaller limits; at least four generations."""
         least = {"max_evals": 4 * experiment.pop_size, "max_iter": 4, "max_time": 0.01}
         shares = {name: type(value)(value * self.share) for name, value in experiment.limits.items()}
@@ -187,7 +187,7 @@ class Selection:
     algorithm: Sequence[str] | None = None
     pop_size: Sequence[int] | None = None
 
-    def of(self, paper: str, experiments: Sequence[Experiment]) -> list[Experiment]:
+    def of(self, paper: str, experiments: Sequence[PaperExperiment]) -> list[PaperExperiment]:
         """Return the selected experiments.
 
         Raises
@@ -213,12 +213,12 @@ class Selection:
 ALL = Selection()
 
 
-def values_of(experiment: Experiment, what: str) -> Iterable[Any]:
+def values_of(experiment: PaperExperiment, what: str) -> Iterable[Any]:
     """Return the values of an experiment by which options select it."""
     return experiment.tables if what == "table" else (getattr(experiment, what),)
 
 
-def measure_cell(problem: Any, experiment: Experiment, settings: Settings) -> Cell:
+def measure_cell(problem: Any, experiment: PaperExperiment, settings: ProtocolSettings) -> Cell:
     """Measure one experiment; compilation for a GPU comes before."""
     device = "cpu" if experiment.model in CPU_MODELS else settings.device
     make = Minimizer if experiment.model == "auto" else partial(ModelMinimizer.with_model, experiment.model)
@@ -282,7 +282,7 @@ def describe(algorithm: Algorithm) -> str:
     return f"{algorithm.name}:{text}" if text else algorithm.name
 
 
-def data_options(settings: Settings) -> dict[str, Any]:
+def data_options(settings: ProtocolSettings) -> dict[str, Any]:
     """Return the options of a suite's data that differ from the defaults."""
     data = {} if settings.data == "generated" else {"data": settings.data}
     return data if settings.folder is None else {**data, "folder": settings.folder}

@@ -14,7 +14,7 @@ Figures = Mapping[str, tuple[str | None, ...]]
 
 
 @dataclass(frozen=True)
-class Table:
+class PublishedTable:
     """A table or figure of a paper, with the numbers as printed.
 
     Attributes
@@ -39,7 +39,7 @@ class Table:
     remark: str = ""
 
     @classmethod
-    def read(cls, number: str, entry: Mapping[str, Any]) -> Table:
+    def read(cls, number: str, entry: Mapping[str, Any]) -> PublishedTable:
         """Return a table of a data file: its objects are quantities, its list of texts the heads of the columns."""
         columns = next((value for value in entry.values() if isinstance(value, list)), [])
         figures = {
@@ -66,17 +66,17 @@ class Table:
 
 
 @cache
-def read_tables(name: str) -> dict[str, Table]:
+def read_tables(name: str) -> dict[str, PublishedTable]:
     """Return the tables of a paper, in papers/NAME*.json, by their numbers, in the order of numbers.
 
     A data file is JSON: for every number a title, one list with the heads of the columns, and an object for each
     quantity, with the list of a row's figures as printed.
     """
-    tables: dict[str, Table] = {}
+    tables: dict[str, PublishedTable] = {}
     for file in files("skde.benchmark.papers").iterdir():
         if file.name.startswith(name) and file.name.endswith(".json"):
             entries = json.loads(file.read_text("utf-8"))
-            tables |= {number: Table.read(number, entry) for number, entry in entries.items()}
+            tables |= {number: PublishedTable.read(number, entry) for number, entry in entries.items()}
 
     def place(number: str) -> tuple[bool, int, str]:
         digits = "".join(filter(str.isdigit, number))
@@ -188,7 +188,7 @@ class Paper:
     tuning: Tuning | None = None
 
     @property
-    def tables(self) -> Mapping[str, Table]:
+    def tables(self) -> Mapping[str, PublishedTable]:
         """The paper's tables and figures by number, from its data files."""
         return read_tables(self.name)
 

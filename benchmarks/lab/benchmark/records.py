@@ -85,7 +85,7 @@ def read_record(file: str | os.PathLike[str]) -> Record:
     sources = record.pop("sources", [])
     runs = record["settings"].get("runs")
     try:
-        cells = completed(record["cells"])
+        cells = complete_cells(record["cells"])
         record["cells"] = [unpack_cell(cell, number, runs, sources) for number, cell in enumerate(cells)]
     except ValueError as error:
         raise ValueError(f"{file} is no record of skde bench run: {error}") from None
@@ -151,7 +151,7 @@ def find_defect(record: Any) -> str:
 # -- cells -------------------------------------------------------------------------------------------------------------
 
 
-def completed(cells: Sequence[Any]) -> list[Any]:
+def complete_cells(cells: Sequence[Any]) -> list[Any]:
     """Return written cells with the entries that they share with the cell before them."""
     full: list[Any] = []
     shared: Cell = {}
@@ -304,13 +304,13 @@ def text_of(value: Any, depth: int = 0) -> str:
     """Return JSON with a line for each entry of an object that has objects, and for each object of a list."""
     if isinstance(value, dict) and (depth == 0 or any(map(holds_objects, value.values()))):
         lines = [f"{json.dumps(str(name))}: {text_of(item, depth + 1)}" for name, item in value.items()]
-        return bracketed(lines, "{}", depth)
+        return bracket(lines, "{}", depth)
     if holds_objects(value) and isinstance(value, list):
-        return bracketed([json_of(item) for item in value], "[]", depth)
+        return bracket([json_of(item) for item in value], "[]", depth)
     return json_of(value)
 
 
-def bracketed(lines: list[str], ends: str, depth: int) -> str:
+def bracket(lines: list[str], ends: str, depth: int) -> str:
     """Return the lines between brackets, indented by one blank."""
     inner, outer = ("\n" + " " * n for n in (depth + 1, depth))
     return f"{ends[0]}{inner}{f',{inner}'.join(lines)}{outer}{ends[1]}"

@@ -12,8 +12,17 @@ import numpy as np
 from skde.benchmark import report_plots as plots
 from skde.benchmark import report_tables as tables
 from skde.benchmark.records import replace_text
-from skde.benchmark.report_pages import Plot, Report, Section, Table, csv_text, html_page, markdown_page, svg_file
-from skde.benchmark.results_folder import Experiment, Folder, read_folder
+from skde.benchmark.report_pages import (
+    BenchmarkReport,
+    Plot,
+    ReportTable,
+    Section,
+    csv_text,
+    html_page,
+    markdown_page,
+    svg_file,
+)
+from skde.benchmark.results_folder import Folder, SuiteResults, read_folder
 from skde.utils.hypothesis_tests import friedman_ranks
 from skde.utils.validation import check_choice, check_real
 
@@ -26,7 +35,7 @@ def make_report(
     baseline: str | None = None,
     zero: float | None = None,
     say: Callable[[str], None] = lambda text: None,
-) -> Report:
+) -> BenchmarkReport:
     """Return the report of a results folder.
 
     Parameters
@@ -42,7 +51,7 @@ def make_report(
 
     Returns
     -------
-    report : Report
+    report : BenchmarkReport
 
     Raises
     ------
@@ -69,7 +78,7 @@ def make_report(
     found = read_folder(folder, zero)
     if baseline is not None:
         check_choice("baseline", baseline, dict.fromkeys(name for e in found.experiments for name in e.algorithms))
-    report = Report(title_of(found), list(found.notes), [], [])
+    report = BenchmarkReport(title_of(found), list(found.notes), [], [])
     several = len(found.experiments) > 1
     for experiment in found.experiments:
         prefix = name_part(f"{experiment.suite}-{experiment.budget}-") if several else ""
@@ -95,7 +104,7 @@ def title_of(folder: Folder) -> str:
 
 
 def add_experiment(
-    report: Report, experiment: Experiment, baseline: str | None, prefix: str, say: Callable[[str], None]
+    report: BenchmarkReport, experiment: SuiteResults, baseline: str | None, prefix: str, say: Callable[[str], None]
 ) -> None:
     """Add the sections of an experiment to a report."""
     ahead = f"{experiment.title}: " if prefix else ""
@@ -110,12 +119,12 @@ def add_experiment(
 
 
 def dim_parts(
-    report: Report, experiment: Experiment, dim: int, baseline: str | None, prefix: str
-) -> list[Table | Plot]:
+    report: BenchmarkReport, experiment: SuiteResults, dim: int, baseline: str | None, prefix: str
+) -> list[ReportTable | Plot]:
     """Return the tables and plots of one dimension, and add the numbers of the plots to the report."""
     groups = tables.best_groups(experiment, dim)
     names = experiment.algorithms_of(dim)
-    parts: list[Table | Plot] = [tables.medians_table(experiment, dim, groups, prefix)]
+    parts: list[ReportTable | Plot] = [tables.medians_table(experiment, dim, groups, prefix)]
     functions = len(experiment.complete(dim))
     best = baseline if baseline in names else names[0]
     if functions and len(names) > 1:
@@ -136,12 +145,12 @@ def dim_parts(
     ]
 
 
-def write_report(report: Report, out: str | os.PathLike[str]) -> list[Path]:
+def write_report(report: BenchmarkReport, out: str | os.PathLike[str]) -> list[Path]:
     """Write a report's files into a folder, and return them.
 
     Parameters
     ----------
-    report : Report
+    report : BenchmarkReport
         The report.
     out : path
         The folder; it is made if its parent exists.

@@ -15,7 +15,7 @@ DIGITS = 3
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """A table of a report.
 
     Attributes
@@ -71,11 +71,11 @@ class Section:
     """Tables and plots under a heading."""
 
     title: str
-    parts: list[Table | Plot]
+    parts: list[ReportTable | Plot]
 
 
 @dataclass(frozen=True)
-class Report:
+class BenchmarkReport:
     """A report.
 
     Attributes
@@ -86,16 +86,16 @@ class Report:
         Remarks on the records: failures, files that were not read, differences of machines and versions.
     sections : list of Section
         The content.
-    data : list of Table
+    data : list of ReportTable
         Tables that only become CSV files: the numbers of the plots.
     """
 
     title: str
     notes: list[str]
     sections: list[Section]
-    data: list[Table] = field(default_factory=list)
+    data: list[ReportTable] = field(default_factory=list)
 
-    def parts(self) -> Iterator[Table | Plot]:
+    def parts(self) -> Iterator[ReportTable | Plot]:
         """Give all tables and plots."""
         for section in self.sections:
             yield from section.parts
@@ -126,7 +126,7 @@ def style() -> str:
     return files("skde.benchmark").joinpath("report.css").read_text(encoding="utf-8")
 
 
-def html_page(report: Report) -> str:
+def html_page(report: BenchmarkReport) -> str:
     """Return a report as one HTML page, which loads nothing."""
     title = html.escape(report.title)
     contents = "".join(
@@ -150,11 +150,11 @@ def anchor(section: Section) -> str:
 
 def html_section(section: Section) -> str:
     """Return a section as HTML."""
-    parts = "\n".join(html_table(part) if isinstance(part, Table) else html_plot(part) for part in section.parts)
+    parts = "\n".join(html_table(part) if isinstance(part, ReportTable) else html_plot(part) for part in section.parts)
     return f'<section id="{anchor(section)}">\n<h2>{html.escape(section.title)}</h2>\n{parts}\n</section>'
 
 
-def html_table(table: Table) -> str:
+def html_table(table: ReportTable) -> str:
     """Return a table as HTML."""
     head = "".join(
         f'<th scope="col"{" class=label" if column < table.n_labels else ""}>{html.escape(name)}</th>'
@@ -172,7 +172,7 @@ def html_table(table: Table) -> str:
     return f"<h3>{title}</h3>\n{note}{body}"
 
 
-def html_row(table: Table, number: int, row: list[Any]) -> str:
+def html_row(table: ReportTable, number: int, row: list[Any]) -> str:
     """Return a row of a table as HTML."""
     cells = []
     for column, value in enumerate(row):
@@ -195,7 +195,7 @@ def html_plot(plot: Plot) -> str:
 # -- Markdown, SVG and CSV ---------------------------------------------------------------------------------------------
 
 
-def markdown_page(report: Report) -> str:
+def markdown_page(report: BenchmarkReport) -> str:
     """Return a report as Markdown, with the plots as links to their SVG files."""
     lines = [f"# {markdown_text(report.title)}", ""]
     lines += [f"- {markdown_text(note)}" for note in report.notes]
@@ -212,7 +212,7 @@ def markdown_page(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def markdown_table(table: Table) -> list[str]:
+def markdown_table(table: ReportTable) -> list[str]:
     """Return the lines of a table; marked cells are bold."""
     lines = [markdown_row([markdown_text(name) for name in table.header])]
     lines.append(markdown_row(["---"] * table.n_labels + ["---:"] * (len(table.header) - table.n_labels)))
@@ -236,7 +236,7 @@ def markdown_text(text: str) -> str:
     return text
 
 
-def csv_text(table: Table) -> str:
+def csv_text(table: ReportTable) -> str:
     """Return a table as CSV, with all digits; a column `marked` names the marked columns of a row, if there are any."""
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from skde.benchmark.records import Cell, Record
-from skde.benchmark.report_pages import Plot, Table
-from skde.benchmark.results_folder import Experiment
+from skde.benchmark.report_pages import Plot, ReportTable
+from skde.benchmark.results_folder import SuiteResults
 from skde.benchmark.statistics import numbers
 from skde.benchmark.trial_scores import expected_running_time
 from skde.curves import HIGHEST_TARGET, TARGETS, evals_to_goals, quartiles, targets
@@ -83,7 +83,7 @@ def svg_of(drawn: Any, name: str, label: str) -> str:
     return text.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
 
 
-def legend(drawn: Any, experiment: Experiment, dim: int) -> None:
+def legend(drawn: Any, experiment: SuiteResults, dim: int) -> None:
     """Draw the names of the algorithms above all axes of a figure."""
     from matplotlib.lines import Line2D
 
@@ -128,7 +128,7 @@ def limits(curves: Sequence[tuple[FloatArray, FloatArray]]) -> tuple[float, floa
     return min(max(first, most / SHOWN), most / 10), most
 
 
-def convergence_plot(experiment: Experiment, dim: int, prefix: str) -> tuple[Plot, Table] | None:
+def convergence_plot(experiment: SuiteResults, dim: int, prefix: str) -> tuple[Plot, ReportTable] | None:
     """Return the convergence curves of all functions in one dimension, and their numbers; None without curves."""
     found = [
         (function, number, curves)
@@ -176,13 +176,13 @@ def convergence_plot(experiment: Experiment, dim: int, prefix: str) -> tuple[Plo
         svg = svg_of(drawn, name, f"Convergence curves, D = {dim}")
     note = f"Median error and quartiles of the runs. Errors below {experiment.floor:g} are drawn there."
     header = ["function", "dim", "algorithm", "n_evals", "lower quartile", "median", "upper quartile"]
-    return Plot(name, f"Convergence, D = {dim}", note, svg), Table(name, "", "", header, table, n_labels=3)
+    return Plot(name, f"Convergence, D = {dim}", note, svg), ReportTable(name, "", "", header, table, n_labels=3)
 
 
 # -- solved targets ----------------------------------------------------------------------------------------------------
 
 
-def ecdf_plot(experiment: Experiment, dim: int, prefix: str) -> tuple[Plot, Table] | None:
+def ecdf_plot(experiment: SuiteResults, dim: int, prefix: str) -> tuple[Plot, ReportTable] | None:
     """Return the share of solved targets over evaluations in one dimension, and its numbers; None without curves.
 
     The pairs of run and target of all functions that every algorithm has with curves count alike, as in COCO.
@@ -226,10 +226,10 @@ def ecdf_plot(experiment: Experiment, dim: int, prefix: str) -> tuple[Plot, Tabl
         "functions, for every run. Evaluations are those of the curves, twenty a decade."
     )
     header = ["dim", "algorithm", "evaluations / D", "share"]
-    return Plot(name, f"Solved targets, D = {dim}", note, svg), Table(name, "", "", header, table, n_labels=2)
+    return Plot(name, f"Solved targets, D = {dim}", note, svg), ReportTable(name, "", "", header, table, n_labels=2)
 
 
-def running_times_table(experiment: Experiment, dim: int, prefix: str) -> Table | None:
+def running_times_table(experiment: SuiteResults, dim: int, prefix: str) -> ReportTable | None:
     """Return the expected running times to several errors in one dimension, from the curves; None without curves."""
     goals = np.array([goal for goal in ERRORS if goal >= experiment.floor])
     rows: list[list[Any]] = []
@@ -249,13 +249,13 @@ def running_times_table(experiment: Experiment, dim: int, prefix: str) -> Table 
         "until they do, divided by the number of runs that do. From the curves, with points 12 % apart."
     )
     header = ["function", "algorithm", *(tick_text(goal) for goal in goals)]
-    return Table(f"{prefix}running-times-d{dim}", title, note, header, rows, n_labels=2, folded=True)
+    return ReportTable(f"{prefix}running-times-d{dim}", title, note, header, rows, n_labels=2, folded=True)
 
 
 # -- critical differences ----------------------------------------------------------------------------------------------
 
 
-def difference_plot(experiment: Experiment, dim: int, prefix: str) -> Plot:
+def difference_plot(experiment: SuiteResults, dim: int, prefix: str) -> Plot:
     """Return the critical-difference diagram of the algorithms in one dimension."""
     import pandas
 
@@ -295,7 +295,7 @@ def pop_size_of(algorithm: str) -> tuple[str, int] | None:
     return rest, int(match[2])
 
 
-def times(experiment: Experiment) -> list[tuple[str, int, float]]:
+def times(experiment: SuiteResults) -> list[tuple[str, int, float]]:
     """Return algorithm, dimension and microseconds an evaluation, the median over the functions."""
     found: dict[tuple[str, int], list[float]] = {}
     for cell in experiment.record["cells"]:
@@ -305,7 +305,7 @@ def times(experiment: Experiment) -> list[tuple[str, int, float]]:
     return [(algorithm, dim, float(np.median(values))) for (algorithm, dim), values in found.items()]
 
 
-def times_plot(experiment: Experiment, prefix: str) -> tuple[Plot, Table] | None:
+def times_plot(experiment: SuiteResults, prefix: str) -> tuple[Plot, ReportTable] | None:
     """Return the time of an evaluation over dimensions and populations, and its numbers; None if all cells failed."""
     rows = times(experiment)
     if not rows:
@@ -328,7 +328,7 @@ def times_plot(experiment: Experiment, prefix: str) -> tuple[Plot, Table] | None
         "are done together, those of other libraries one after the other."
     )
     header = ["algorithm", "dim", "population", "microseconds an evaluation"]
-    return Plot(name, "Time over dimensions and populations", note, svg), Table(name, "", "", header, table)
+    return Plot(name, "Time over dimensions and populations", note, svg), ReportTable(name, "", "", header, table)
 
 
 def panels_svg(panels: Sequence[tuple[str, dict[str, list[tuple[float, float]]]]], ylabel: str, name: str) -> str:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from skde.benchmark.records import Cell
-from skde.benchmark.report_pages import Table
+from skde.benchmark.report_pages import ReportTable
 from skde.benchmark.report_plots import curves_of
-from skde.benchmark.results_folder import Experiment
+from skde.benchmark.results_folder import SuiteResults
 from skde.benchmark.statistics import numbers, rank_sum
 from skde.benchmark.trial_scores import expected_running_time, rank_scores, success_rate
 from skde.curves import evals_to_goals
@@ -29,7 +29,7 @@ from skde.utils.hypothesis_tests import (
 GROUP_ALPHA = 0.01  # of the best group, as in the table of Nashed et al., 2012
 
 
-def best_groups(experiment: Experiment, dim: int) -> dict[str, tuple[str, ...]]:
+def best_groups(experiment: SuiteResults, dim: int) -> dict[str, tuple[str, ...]]:
     """Return the best group of algorithms on every function; all on a function that has one algorithm only."""
     groups = {}
     for function in experiment.functions(dim):
@@ -38,14 +38,14 @@ def best_groups(experiment: Experiment, dim: int) -> dict[str, tuple[str, ...]]:
     return groups
 
 
-def algorithms_table(experiment: Experiment, prefix: str) -> Table:
+def algorithms_table(experiment: SuiteResults, prefix: str) -> ReportTable:
     """Return the table of the algorithms, their labels, and the numbers of their cells."""
     cells = [cell["algorithm"] for cell in experiment.record["cells"]]
     rows = [[experiment.labels[name], name, cells.count(name)] for name in experiment.algorithms]
-    return Table(f"{prefix}algorithms", "Algorithms", "", ["label", "algorithm", "cells"], rows, n_labels=2)
+    return ReportTable(f"{prefix}algorithms", "Algorithms", "", ["label", "algorithm", "cells"], rows, n_labels=2)
 
 
-def medians_table(experiment: Experiment, dim: int, groups: dict[str, tuple[str, ...]], prefix: str) -> Table:
+def medians_table(experiment: SuiteResults, dim: int, groups: dict[str, tuple[str, ...]], prefix: str) -> ReportTable:
     """Return the median errors in one dimension, with the best groups marked."""
     rows: list[list[Any]] = []
     marked = set()
@@ -61,10 +61,10 @@ def medians_table(experiment: Experiment, dim: int, groups: dict[str, tuple[str,
         f"Dunn's tests with Holm's adjustment, at {GROUP_ALPHA:g})."
     )
     header = ["function", *(experiment.labels[name] for name in names)]
-    return Table(f"{prefix}medians-d{dim}", f"Median errors, D = {dim}", note, header, rows, frozenset(marked))
+    return ReportTable(f"{prefix}medians-d{dim}", f"Median errors, D = {dim}", note, header, rows, frozenset(marked))
 
 
-def details_table(experiment: Experiment, dim: int, baseline: str, prefix: str) -> Table:
+def details_table(experiment: SuiteResults, dim: int, baseline: str, prefix: str) -> ReportTable:
     """Return all statistics of every cell in one dimension."""
     header = [
         *("function", "algorithm", "runs", "failed", "best", "median", "mean", "std", "worst", "success rate"),
@@ -94,10 +94,10 @@ def details_table(experiment: Experiment, dim: int, baseline: str, prefix: str) 
         f"the baseline, {baseline}; 0.5 is no effect."
     )
     title = f"All statistics, D = {dim}"
-    return Table(f"{prefix}cells-d{dim}", title, note, header, rows, n_labels=2, folded=True)
+    return ReportTable(f"{prefix}cells-d{dim}", title, note, header, rows, n_labels=2, folded=True)
 
 
-def running_time(experiment: Experiment, cell: Cell) -> float | None:
+def running_time(experiment: SuiteResults, cell: Cell) -> float | None:
     """Return the expected running time until a run is solved; None where the record does not have it."""
     n_evals = numbers(cell["n_evals"])
     if experiment.has_suites_zero:
@@ -109,8 +109,8 @@ def running_time(experiment: Experiment, cell: Cell) -> float | None:
 
 
 def ranks_table(
-    experiment: Experiment, dim: int, baseline: str, groups: dict[str, tuple[str, ...]], prefix: str
-) -> Table:
+    experiment: SuiteResults, dim: int, baseline: str, groups: dict[str, tuple[str, ...]], prefix: str
+) -> ReportTable:
     """Return ranks, tests against the baseline, and scores of the algorithms in one dimension."""
     names, functions = experiment.algorithms_of(dim), experiment.complete(dim)
     values = experiment.medians(dim)
@@ -145,10 +145,10 @@ def ranks_table(
     ]
     note = " ".join(ranks_note(experiment, dim, baseline, values, scores is not None))
     title = f"Ranks and tests, D = {dim}, {len(functions)} functions"
-    return Table(f"{prefix}ranks-d{dim}", title, note, header, [rows[row] for row in order])
+    return ReportTable(f"{prefix}ranks-d{dim}", title, note, header, [rows[row] for row in order])
 
 
-def ranks_note(experiment: Experiment, dim: int, baseline: str, values: Any, has_scores: bool) -> list[str]:
+def ranks_note(experiment: SuiteResults, dim: int, baseline: str, values: Any, has_scores: bool) -> list[str]:
     """Return the sentences below the table of ranks."""
     n, k = values.shape
     notes = [f"Of median errors, on the functions that all algorithms have; the baseline is {baseline}."]
@@ -174,7 +174,7 @@ def ranks_note(experiment: Experiment, dim: int, baseline: str, values: Any, has
     return notes
 
 
-def total_scores(experiment: Experiment, dim: int) -> Any:
+def total_scores(experiment: SuiteResults, dim: int) -> Any:
     """Return the rank scores, summed over the functions that all algorithms have; None without the runs' seconds."""
     if not experiment.has_suites_zero:
         return None
@@ -190,7 +190,7 @@ def total_scores(experiment: Experiment, dim: int) -> Any:
     return total
 
 
-def pairs_table(experiment: Experiment, dim: int, prefix: str) -> Table:
+def pairs_table(experiment: SuiteResults, dim: int, prefix: str) -> ReportTable:
     """Return the p-values of Nemenyi's test of all pairs in one dimension."""
     p = nemenyi(experiment.medians(dim))
     labels = [experiment.labels[name] for name in experiment.algorithms_of(dim)]
@@ -198,4 +198,4 @@ def pairs_table(experiment: Experiment, dim: int, prefix: str) -> Table:
     marked = frozenset((row, 1 + column) for row, column in np.argwhere(p < ALPHA).tolist())
     title = f"Nemenyi's test of all pairs, D = {dim}"
     note = f"p-values; those below {ALPHA:g} are marked."
-    return Table(f"{prefix}pairs-d{dim}", title, note, ["algorithm", *labels], rows, marked, folded=True)
+    return ReportTable(f"{prefix}pairs-d{dim}", title, note, ["algorithm", *labels], rows, marked, folded=True)

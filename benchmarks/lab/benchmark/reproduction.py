@@ -17,22 +17,22 @@ import numpy as np
 from skde.algorithms import ALGORITHMS, Algorithm
 from skde.benchmark import today
 from skde.benchmark.comparison import Comparison, Line, best_of, errors, with_std
-from skde.benchmark.growing_record import UNRECORDED, Job, Recording, source_of
+from skde.benchmark.growing_record import UNRECORDED, CellJob, GrowingRecording, source_of
 from skde.benchmark.optimizers import Budget
 from skde.benchmark.protocol import (
     ALL,
     PROTOCOL,
     QUICK,
     SOLVED,
-    Experiment,
     Miniature,
+    PaperExperiment,
     Place,
+    ProtocolSettings,
     Selection,
-    Settings,
     data_options,
     measure_cell,
 )
-from skde.benchmark.published_tables import Paper, Table
+from skde.benchmark.published_tables import Paper, PublishedTable
 from skde.benchmark.records import Cell, Record
 from skde.benchmark.verdicts import (
     NOISE,
@@ -67,28 +67,28 @@ class Reproduction(ABC):
     of_best: ClassVar[bool] = False
 
     @abstractmethod
-    def experiments(self, device: str) -> list[Experiment]:
+    def experiments(self, device: str) -> list[PaperExperiment]:
         """Return all experiments of the paper's protocol on a device, in their order."""
 
-    def problem(self, function: str, dim: int, settings: Settings) -> Any:
+    def problem(self, function: str, dim: int, settings: ProtocolSettings) -> Any:
         """Return a function in the paper's form."""
         return get_problem(f"{self.paper.suite}/{function}", dim=dim, **data_options(settings))
 
     # -- runs ----------------------------------------------------------------------------------------------------------
 
-    def settings(self, **given: Any) -> Settings:
+    def settings(self, **given: Any) -> ProtocolSettings:
         """Return the settings of a record; None is the paper's."""
         known = {name: value for name, value in given.items() if value is not None}
         quick = known.get("budget", PROTOCOL) == QUICK
         defaults = {"budget": PROTOCOL, "runs": self.miniature.runs if quick else self.paper.runs}
-        return Settings(self.paper.name, self.paper.suite, **{**defaults, **known})
+        return ProtocolSettings(self.paper.name, self.paper.suite, **{**defaults, **known})
 
-    def planned(self, settings: Settings, selection: Selection = ALL, *, quick: bool = False) -> list[Any]:
+    def plan(self, settings: ProtocolSettings, selection: Selection = ALL, *, quick: bool = False) -> list[Any]:
         """Return the experiments to run.
 
         Parameters
         ----------
-        settings : Settings
+        settings : ProtocolSettings
             Settings of the record.
         selection : Selection
             The values that options select.
@@ -118,7 +118,7 @@ class Reproduction(ABC):
                 )
         return planned
 
-    def limits(self, experiment: Experiment, budget: str) -> Mapping[str, Any]:
+    def limits(self, experiment: PaperExperiment, budget: str) -> Mapping[str, Any]:
         """Return the limits of an experiment with the budget of a record."""
         if budget == PROTOCOL:
             return experiment.limits
@@ -128,34 +128,34 @@ class Reproduction(ABC):
         seconds, evals = given.seconds, given.evals(experiment.dim)
         return {"max_evals": evals} if seconds is None else {"max_time": seconds}
 
-    def is_whole(self, experiment: Experiment, settings: Mapping[str, Any]) -> bool:
+    def is_whole(self, experiment: PaperExperiment, settings: Mapping[str, Any]) -> bool:
         """Return whether runs had at least the paper's budget, so that their errors can be compared."""
         given = self.limits(experiment, settings["budget"])
         return all(given.get(name, 0) >= limit for name, limit in experiment.limits.items())
 
-    def is_same(self, experiment: Experiment, settings: Mapping[str, Any]) -> bool:
+    def is_same(self, experiment: PaperExperiment, settings: Mapping[str, Any]) -> bool:
         """Return whether runs had the paper's budget, so that their times can be compared."""
         return dict(self.limits(experiment, settings["budget"])) == dict(experiment.limits)
 
     def run(
         self,
-        settings: Settings,
+        settings: ProtocolSettings,
         selection: Selection = ALL,
         *,
         quick: bool = False,
-        recording: Recording = UNRECORDED,
+        recording: GrowingRecording = UNRECORDED,
     ) -> Record:
         """Run the experiments that a record does not have yet.
 
         Parameters
         ----------
-        settings : Settings
+        settings : ProtocolSettings
             Settings of the record.
         selection : Selection
             The values that options select.
         quick : bool, default False
             As in `planned`.
-        recording : Recording, default UNRECORDED
+        recording : GrowingRecording, default UNRECORDED
             The file of the record, and the progress bar.
 
         Returns
@@ -181,21 +181,21 @@ class Reproduction(ABC):
         check_int("runs", settings.runs, 1)
         check_int("seed", settings.seed, 0)
         choose_engine(settings.device, settings.n_jobs)
-        chosen = self.planned(settings, selection, quick=quick)
+        chosen = self.plan(settings, selection, quick=quick)
         names = dict.fromkeys((one.function, one.dim) for one in chosen)
         problems = {key: self.problem(*key, settings) for key in names}  # missing data are found before the first run
         record = recording.begin(settings, {"cells": []})
         jobs = [self.job(one, problems[one.function, one.dim], settings, record) for one in chosen]
         return recording.run(record, jobs)
 
-    def job(self, experiment: Experiment, problem: Any, settings: Settings, record: Record) -> Job:
+    def job(self, experiment: PaperExperiment, problem: Any, settings: ProtocolSettings, record: Record) -> CellJob:
         """Return the job of an experiment: its day and its source are added to the measured values."""
         source = source_of(record)
         measure = partial(self.measure, experiment, problem, settings)
         text = f"{experiment.part}: {experiment.function} D={experiment.dim} {experiment.text}"
-        return Job(experiment.key, text, lambda: {**measure(), "date": today(), **source})
+        return CellJob(experiment.key, text, lambda: {**measure(), "date": today(), **source})
 
-    def measure(self, experiment: Experiment, problem: Any, settings: Settings) -> Cell:
+    def measure(self, experiment: PaperExperiment, problem: Any, settings: ProtocolSettings) -> Cell:
         """Measure one experiment."""
         return measure_cell(problem, experiment, settings)
 
@@ -226,14 +226,22 @@ class Reproduction(ABC):
                     made.append(Comparison(table.name, table.title, tuple(lines), table.remark))
         return made
 
-    def lines_of(self, table: Table, found: Sequence[tuple[Any, Cell]], settings: Mapping[str, Any]) -> list[Line]:
+    def lines_of(
+        self, table: PublishedTable, found: Sequence[tuple[Any, Cell]], settings: Mapping[str, Any]
+    ) -> list[Line]:
         """Return the cells of a table that experiments give."""
         places = [(one, cell, place) for one, cell in found for place in one.places if place.table == table.number]
         several = len({place.kind for *_, place in places}) > 1
         return [self.line(table, one, cell, place, settings, several) for one, cell, place in places]
 
     def line(
-        self, table: Table, experiment: Experiment, cell: Cell, place: Place, settings: Mapping[str, Any], several: bool
+        self,
+        table: PublishedTable,
+        experiment: PaperExperiment,
+        cell: Cell,
+        place: Place,
+        settings: Mapping[str, Any],
+        several: bool,
     ) -> Line:
         """Return one cell of a table; `several`: the row's name has the kind of figure."""
         comparable = self.is_same if place.kind == "seconds" else self.is_whole

@@ -25,7 +25,7 @@ SIZES = {"axis", "algorithm", "dtype", "dim", "pop_size", "n_runs", "us"}  # of 
 
 
 @dataclass(frozen=True)
-class Experiment:
+class SuiteResults:
     """The cells of one suite with one budget, from one or more files.
 
     Attributes
@@ -139,7 +139,7 @@ class Folder:
     ----------
     path : Path
         The folder.
-    experiments : list of Experiment
+    experiments : list of SuiteResults
         One for each suite and budget.
     scales : dict of str to dict
         Records of `skde bench speed --scale` by the names of their files.
@@ -148,7 +148,7 @@ class Folder:
     """
 
     path: Path
-    experiments: list[Experiment] = field(default_factory=list)
+    experiments: list[SuiteResults] = field(default_factory=list)
     scales: dict[str, Record] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -198,7 +198,7 @@ def read_folder(folder: str | os.PathLike[str], zero: float | None = None) -> Fo
         reasons = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in refused.items())
         found.notes.append(f"Not read, because they are no records of skde bench run: {reasons}.")
     found.experiments = [
-        Experiment(files, zero_of(suite) if zero is None else zero) for (suite, _), files in groups.items()
+        SuiteResults(files, zero_of(suite) if zero is None else zero) for (suite, _), files in groups.items()
     ]
     for path in sorted(one for one in found.path.glob("*.trials") if one.is_file()):  # a platform has a folder
         found.notes.append(
@@ -243,7 +243,7 @@ def read_scale(path: Path) -> Record | None:
     return {"figures": rows, **record}
 
 
-def remarks(experiment: Experiment) -> list[str]:
+def remarks(experiment: SuiteResults) -> list[str]:
     """Return remarks on the cells of an experiment: runs that failed, and differences between files."""
     notes = []
     for cell in experiment.record["cells"]:
@@ -271,7 +271,7 @@ def remarks(experiment: Experiment) -> list[str]:
     return notes
 
 
-def remarks_on_minima(experiment: Experiment) -> list[str]:
+def remarks_on_minima(experiment: SuiteResults) -> list[str]:
     """Return remarks on functions of which f_opt is too high, or so low that differences of the runs are lost."""
     by_function: dict[tuple[str, int], list[Cell]] = {}
     for cell in experiment.record["cells"]:
@@ -296,7 +296,7 @@ def remarks_on_minima(experiment: Experiment) -> list[str]:
     return notes
 
 
-def differences(experiment: Experiment, value: Any) -> str:
+def differences(experiment: SuiteResults, value: Any) -> str:
     """Return the values that differ between the files, with one file for each; empty if there is one value."""
     files: dict[Any, str] = {}
     for file, record in experiment.files.items():

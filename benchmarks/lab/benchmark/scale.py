@@ -20,7 +20,7 @@ from skde.benchmark.scale_sizes import (
     MOST_GENERATIONS,
     PROBLEM,
     Cell,
-    Settings,
+    ScaleSettings,
     algorithm_of_size,
     batch_bytes,
     cell_of,
@@ -80,20 +80,20 @@ class Forecast:
         return name, cell.axis, cell.algorithm, cell.dtype
 
 
-class Scale:
+class ScaleMeasurement:
     """The measurement, which has a record at any time.
 
     Parameters
     ----------
     engine : DeviceEngine
         The device; the CPU with one thread.
-    settings : Settings
+    settings : ScaleSettings
         The sizes and limits.
     say : callable
         Called with the name of the next part.
     """
 
-    def __init__(self, engine: DeviceEngine, settings: Settings, say: Say = lambda text: None) -> None:
+    def __init__(self, engine: DeviceEngine, settings: ScaleSettings, say: Say = lambda text: None) -> None:
         self.engine, self.settings, self.say = engine, settings, say
         with engine.device_context:
             self.available = host_memory() if engine.xp is np else gpu_memory(engine.xp)
@@ -215,12 +215,15 @@ class Scale:
             "driver": None if engine.xp is np else driver(engine),
             "settings": {**settings, "peers": peer_notes()},
             "complete": self.complete,
-            "memory": {"available": self.available, "copy_bytes_per_second": [rounded(rate) for rate in self.copies]},
+            "memory": {
+                "available": self.available,
+                "copy_bytes_per_second": [round_figure(rate) for rate in self.copies],
+            },
             "figures": [self._row(ours, peers) for ours, peers in self.cells if ours.us],
-            "left_out": [*self.left_out, *self._unmeasured()],
+            "left_out": [*self.left_out, *self._find_unmeasured()],
         }
 
-    def _unmeasured(self) -> list[dict[str, Any]]:
+    def _find_unmeasured(self) -> list[dict[str, Any]]:
         """Return the cells that an interruption left without a figure."""
         done = {ours.cell for ours, _ in self.cells if ours.us}
         done |= {cell_of(entry) for entry in self.left_out if entry["program"] == "skde"}
@@ -233,12 +236,12 @@ class Scale:
         return {
             **asdict(cell),
             "trials": trials,
-            "us": [rounded(us) for us in ours.us],
-            "bytes": rounded(
+            "us": [round_figure(us) for us in ours.us],
+            "bytes": round_figure(
                 batch_bytes(cell.algorithm, cell.dtype, cell.dim, trials, cell.n_runs) / cell.n_runs / trials
             ),
             "largest": largest_population(cell.algorithm, cell.dtype, cell.dim, cell.n_runs, self.available),
-            "peers": {peer.name: [rounded(us) for us in peer.us] for peer in peers if peer.us},
+            "peers": {peer.name: [round_figure(us) for us in peer.us] for peer in peers if peer.us},
         }
 
 
@@ -278,6 +281,6 @@ def copy_rates(engine: DeviceEngine, available: int | None) -> list[float]:
     return [2 * source.nbytes / device_seconds(engine, work) for _ in range(COPIES + 1)][1:]
 
 
-def rounded(value: float) -> float:
+def round_figure(value: float) -> float:
     """Return a value in the digits of a record."""
     return float(f"{value:.{DIGITS}g}")

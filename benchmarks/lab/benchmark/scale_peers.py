@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from skde.benchmark.peers import CR, C, F, Library, Run, W, make_pygmo, make_pygmo_swarm, rastrigin
+from skde.benchmark.peers import CR, C, F, PeerPackage, Run, W, make_pygmo, make_pygmo_swarm, rastrigin
 from skde.problems import Problem
 
 BOTH = ("float32", "float64")
 
 
 @dataclass(frozen=True)
-class ScalePeer(Library):
+class ScalePeer(PeerPackage):
     """An algorithm of another library.
 
     Attributes
@@ -175,7 +175,7 @@ def make_fcmaes(problem: Problem, pop_size: int, dtype: str, device: str) -> Run
     return run
 
 
-def compiled_by_pygmo(make: Callable[[Problem, int], Run]) -> Callable[[Problem, int, str, str], Run]:
+def compile_by_pygmo(make: Callable[[Problem, int], Run]) -> Callable[[Problem, int, str, str], Run]:
     """Return a maker of pygmo's algorithms with the parameters of the other ones."""
     return lambda problem, pop_size, dtype, device: make(problem, pop_size)
 
@@ -210,7 +210,7 @@ PEERS = (
         "evox", "pso", "PSO, compiled step; on the CPU all threads", ("cpu", "cuda"), BOTH, partial(make_evox, "pso")
     ),
     ScalePeer(
-        "pygmo", "de", "de variant 7 (rand/1/bin), C++ objective", ("cpu",), ("float64",), compiled_by_pygmo(make_pygmo)
+        "pygmo", "de", "de variant 7 (rand/1/bin), C++ objective", ("cpu",), ("float64",), compile_by_pygmo(make_pygmo)
     ),
     ScalePeer(
         "pygmo",
@@ -218,7 +218,7 @@ PEERS = (
         "pso variant 1, global best, C++ objective",
         ("cpu",),
         ("float64",),
-        compiled_by_pygmo(make_pygmo_swarm),
+        compile_by_pygmo(make_pygmo_swarm),
     ),
     ScalePeer("fcmaes", "de", "DE_C, asked and told, NumPy objective", ("cpu",), ("float64",), make_fcmaes),
 )

@@ -63,7 +63,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Settings:
+class ScaleSettings:
     """The choices of the user.
 
     Attributes

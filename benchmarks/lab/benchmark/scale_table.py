@@ -21,7 +21,7 @@ def traffic(row: dict[str, Any]) -> int:
     return int(row["n_runs"] * row["trials"] * components * np.dtype(row["dtype"]).itemsize)
 
 
-def derived(row: dict[str, Any], record: dict[str, Any]) -> dict[str, Any]:
+def derive_figures(row: dict[str, Any], record: dict[str, Any]) -> dict[str, Any]:
     """Return the figures that follow from a row of a record.
 
     Returns
@@ -61,7 +61,7 @@ def table(record: dict[str, Any]) -> str:
         if group != (row["axis"], row["dtype"]):
             group = row["axis"], row["dtype"]
             lines += ["", f"{row['axis']}, {row['dtype']}", shape.format(*names, "peers, times our time").rstrip()]
-        found = derived(row, record)
+        found = derive_figures(row, record)
         rate = found["evaluations_per_second"] / 1e6
         figures = (f"{found['us']:.2f}", f"{found['ns_per_evaluation']:.4g}", f"{rate:.4g}")
         needed = (f"{found['bandwidth'] / 1e9:.4g}", f"{found['share']:.0%}", row["largest"] or "-")

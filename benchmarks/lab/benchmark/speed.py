@@ -108,7 +108,12 @@ def measure(
     }
     if on_cpu:
         figures = cpu_figures(threads, seconds, say)  # first: it finds peers that cannot be imported
-        settings |= {"threads": threads, "peers": peer_notes(), "swarms": peer_notes(SWARMS), "left_out": left_out()}
+        settings |= {
+            "threads": threads,
+            "peers": peer_notes(),
+            "swarms": peer_notes(SWARMS),
+            "left_out": find_left_out(),
+        }
     else:
         with engine.xp.cuda.Device(int(engine.name.partition(":")[2])):
             figures = gpu_figures(engine, say)
@@ -195,7 +200,7 @@ def peer_runs(peers: Sequence[Peer], problem: Problem, pop_size: int, say: Say) 
     return runs
 
 
-def left_out() -> list[str]:
+def find_left_out() -> list[str]:
     """Return the errors of installed peers that cannot be imported."""
     defects = dict.fromkeys(peer.defect for peer in (*PEERS, *SWARMS))
     return [defect for defect in defects if defect not in ("", ABSENT)]

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from skde import __version__
 from skde.benchmark.file_lock import ENDING
-from skde.benchmark.functions import Function, Log, Platform
+from skde.benchmark.functions import Function, LoggerFiles, Platform
 
 RECORD = "runs.json"
 TRIALS = ".trials"
@@ -71,7 +71,7 @@ class TrialLogs:
         shutil.rmtree(partial, ignore_errors=True)
         partial.parent.mkdir(parents=True, exist_ok=True)
         info = f"{algorithm}; skde {__version__}; {self.platform.package.text}".replace('"', "'")
-        log = Log(partial, folder_name(algorithm), info)
+        log = LoggerFiles(partial, folder_name(algorithm), info)
         with self.platform.open(self.suite, function, dim, run + 1, log) as opened:
             yield opened
 

@@ -13,10 +13,10 @@ from typing import Any
 from skde.benchmark import today
 from skde.benchmark.curves import CURVES, curve_entries
 from skde.benchmark.functions import Function, Suite
-from skde.benchmark.growing_record import UNRECORDED, Job, Recording, source_of
+from skde.benchmark.growing_record import UNRECORDED, CellJob, GrowingRecording, source_of
 from skde.benchmark.journal import CellKey, Journal, Trial
 from skde.benchmark.optimizer_base import describe
-from skde.benchmark.optimizers import Budget, Optimizer, Outcome
+from skde.benchmark.optimizers import Budget, Optimizer, RunsOutcome
 from skde.benchmark.records import Cell, Record, errors_of, or_null
 from skde.benchmark.suites import find_suite
 from skde.benchmark.trial_logs import TrialLogs
@@ -30,7 +30,7 @@ UNBOUNDED = "ValueError: the function returned -inf, which has no error"
 
 
 @dataclass(frozen=True)
-class Settings:
+class TrialSettings:
     """Settings that all cells of a record share.
 
     Attributes
@@ -58,7 +58,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class PlatformSettings(Settings):
+class PlatformSettings(TrialSettings):
     """Settings of a record of a platform's suite.
 
     Attributes
@@ -71,7 +71,7 @@ class PlatformSettings(Settings):
 
 
 @dataclass(frozen=True)
-class Part:
+class TrialPart:
     """One algorithm on one function in one dimension, which a cell of a record measures.
 
     Attributes
@@ -98,20 +98,20 @@ class Part:
 
 
 def run(
-    settings: Settings,
+    settings: TrialSettings,
     optimizers: Sequence[Optimizer],
     dims: Sequence[int] | None,
     functions: Sequence[str] | None = None,
     *,
     curves: bool = False,
-    recording: Recording = UNRECORDED,
+    recording: GrowingRecording = UNRECORDED,
     logs: TrialLogs | None = None,
 ) -> Record:
     """Run every algorithm on every function in every dimension.
 
     Parameters
     ----------
-    settings : Settings
+    settings : TrialSettings
         Settings of all cells.
     optimizers : sequence of Optimizer
         The algorithms.
@@ -121,7 +121,7 @@ def run(
         The suite's functions; None: all.
     curves : bool, default False
         Whether cells have convergence curves, which take more space: see `curve_entries`.
-    recording : Recording, default UNRECORDED
+    recording : GrowingRecording, default UNRECORDED
         The file of the record, and the progress bar.
     logs : TrialLogs or None, default None
         The folder of the files of a platform's logger; needed for a suite of a platform.
@@ -164,7 +164,7 @@ def run(
     return record
 
 
-def check_minima(out: Any, record: Record, parts: Sequence[Part]) -> None:
+def check_minima(out: Any, record: Record, parts: Sequence[TrialPart]) -> None:
     """Refuse to continue a record with functions that have other minima now."""
     found = {(cell["function"], cell["dim"]): cell["f_opt"] for cell in record["cells"] if "f_opt" in cell}
     for part in parts:
@@ -206,23 +206,23 @@ def quality_job(
     algorithm: str,
     measure: Callable[[], Cell],
     saved: Callable[[], object] = lambda: None,
-) -> Job:
+) -> CellJob:
     """Return the job of a cell of a record: its day and its source are added to the measured values.
 
     A record may grow over days, versions and machines.
     """
     source = source_of(record)
     key = {"function": function, "dim": dim, "algorithm": algorithm}
-    return Job(key, f"{function} D={dim} {algorithm}", lambda: {**measure(), "date": today(), **source}, saved)
+    return CellJob(key, f"{function} D={dim} {algorithm}", lambda: {**measure(), "date": today(), **source}, saved)
 
 
 def plan_parts(
     suite: Suite,
-    settings: Settings,
+    settings: TrialSettings,
     optimizers: Sequence[Optimizer],
     dims: Sequence[int] | None,
     functions: Sequence[str] | None,
-) -> list[Part]:
+) -> list[TrialPart]:
     """Check all arguments before the first run, and return the parts in order."""
     budget = Budget.read(settings.budget)
     check_int("runs", settings.runs, 1)
@@ -254,7 +254,7 @@ def plan_parts(
                 continue  # CEC 2011's and 2019's functions have one dimension each
             suite.check(name, dim)
             problem = None if suite.make is None else suite.function(name, dim)
-            parts += [Part(name, dim, optimizer, problem) for optimizer in optimizers]
+            parts += [TrialPart(name, dim, optimizer, problem) for optimizer in optimizers]
     return parts
 
 
@@ -267,11 +267,11 @@ class Measurement:
 
     Attributes
     ----------
-    settings : Settings
+    settings : TrialSettings
         Settings of all cells.
     budget : Budget
         The budget of a run.
-    part : Part
+    part : TrialPart
         Algorithm, function and dimension.
     journal : Journal
         The finished trials.
@@ -281,9 +281,9 @@ class Measurement:
         The files of a platform's logger.
     """
 
-    settings: Settings
+    settings: TrialSettings
     budget: Budget
-    part: Part
+    part: TrialPart
     journal: Journal
     suite: Suite
     logs: TrialLogs | None = None
@@ -305,7 +305,7 @@ def measure_cell(measurement: Measurement) -> Cell:
             best = or_null(outcome.best)
             error = errors_of(best, part.problem.f_opt)
             failures = [{"run": run, "error": message} for run, message in outcome.failures.items()]
-            curves = shifted(outcome.histories, [part.problem.f_opt] * settings.runs)
+            curves = shift_histories(outcome.histories, [part.problem.f_opt] * settings.runs)
             return cell_of(measurement, best, error, outcome.n_evals, time.perf_counter() - begin, failures, curves)
     trials = [trial_of(measurement, run) for run in range(settings.runs)]
     if measurement.logs is not None:
@@ -317,11 +317,11 @@ def measure_cell(measurement: Measurement) -> Cell:
         minima = [part.problem.f_opt] * settings.runs
     else:
         minima = [0.0 if one is None or other is None else one - other for one, other in zip(best, error, strict=True)]
-    curves = shifted([trial.history for trial in trials], minima)
+    curves = shift_histories([trial.history for trial in trials], minima)
     return cell_of(measurement, best, error, [trial.n_evals for trial in trials], seconds, failures, curves)
 
 
-def run_batch(measurement: Measurement, problem: Function) -> Outcome | None:
+def run_batch(measurement: Measurement, problem: Function) -> RunsOutcome | None:
     """Run all trials at once; None where one of them raised, and the others have to be done without it."""
     settings, budget = measurement.settings, measurement.budget
     try:
@@ -331,14 +331,14 @@ def run_batch(measurement: Measurement, problem: Function) -> Outcome | None:
     except (Exception, SystemExit) as error:  # functions of users may raise anything; the other runs and cells continue
         # A compiled problem raises only for reasons that all runs share.
         if isinstance(problem.objective, Problem) or budget.seconds is not None:
-            return Outcome.failed(settings.runs, error)
+            return RunsOutcome.of_failure(settings.runs, error)
         return None
     unbounded = {run: UNBOUNDED for run, best in enumerate(outcome.best) if best == -inf}
     histories = [None if run in unbounded else history for run, history in enumerate(outcome.histories)]
     return replace(outcome, histories=histories, failures={**outcome.failures, **unbounded})
 
 
-def shifted(histories: Sequence[History | None], minima: Sequence[float]) -> list[History | None]:
+def shift_histories(histories: Sequence[History | None], minima: Sequence[float]) -> list[History | None]:
     """Return histories of errors from those of values."""
     return [
         None if history is None else replace(history, best=history.best - f_opt)
@@ -374,15 +374,15 @@ def trial_of(measurement: Measurement, run: int) -> Trial:
     if run in journal.of(part.key) and (measurement.logs is None or measurement.logs.has(*part.key, run)):
         return journal.of(part.key)[run]
     seed = part.optimizer.seeds(measurement.settings.seed, measurement.settings.runs)[run]
-    with opened(measurement, run) as function:
+    with open_function(measurement, run) as function:
         trial = run_trial(part.optimizer, function, measurement.budget, seed, measurement.settings.n_jobs)
     if measurement.logs is not None:
-        trial = logged(measurement.logs, part, run, trial)
+        trial = read_log(measurement.logs, part, run, trial)
     journal.add(part.key, run, trial)
     return trial
 
 
-def logged(logs: TrialLogs, part: Part, run: int, trial: Trial) -> Trial:
+def read_log(logs: TrialLogs, part: TrialPart, run: int, trial: Trial) -> Trial:
     """Return a trial with the evaluations, and the error, in the files of its logger."""
     try:
         error, n_evals = logs.finish(*part.key, run)
@@ -395,7 +395,7 @@ def logged(logs: TrialLogs, part: Part, run: int, trial: Trial) -> Trial:
 
 
 @contextmanager
-def opened(measurement: Measurement, run: int) -> Iterator[Function]:
+def open_function(measurement: Measurement, run: int) -> Iterator[Function]:
     """Return the function of a trial; on a platform with a logger."""
     part = measurement.part
     if part.problem is not None:

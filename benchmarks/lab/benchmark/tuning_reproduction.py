@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from skde.algorithms import ALGORITHMS, Algorithm
-from skde.benchmark.growing_record import UNRECORDED, Job, Recording
+from skde.benchmark.growing_record import UNRECORDED, CellJob, GrowingRecording
 from skde.benchmark.optimizers import Budget
 from skde.benchmark.papers import Paper, Tuning
 from skde.benchmark.records import Record, or_null
@@ -40,7 +40,7 @@ RULES = Rules(elitist=True, first_test=10, each_test=5, mu=10, survivors=8, new_
 
 
 @dataclass(frozen=True)
-class Settings:
+class TuningSettings:
     """The settings of a record.
 
     Attributes
@@ -97,10 +97,10 @@ def tuning_of(paper: Paper, table: int) -> Tuning:
 
 def run(
     paper: Paper,
-    settings: Settings,
+    settings: TuningSettings,
     algorithms: list[str],
     *,
-    recording: Recording = UNRECORDED,
+    recording: GrowingRecording = UNRECORDED,
 ) -> Record:
     """Tune a paper's algorithms within its budget, then compare its results with the paper's parameters.
 
@@ -108,11 +108,11 @@ def run(
     ----------
     paper : Paper
         The paper.
-    settings : Settings
+    settings : TuningSettings
         Settings of the record.
     algorithms : list of str
         A subset of the paper's.
-    recording : Recording, default UNRECORDED
+    recording : GrowingRecording, default UNRECORDED
         The file of the record, which is written after every race and every box, and the progress bar. The experiments
         are in the journal `out` + ".log". A tuning that was killed continues from both. Every race prints a line on
         stderr.
@@ -154,13 +154,13 @@ def space(paper: Paper, name: str) -> Space:
     return Space({parameter: every[parameter] for parameter in paper.tuning.parameters[name]})
 
 
-def rules(paper: Paper, settings: Settings) -> Rules:
+def rules(paper: Paper, settings: TuningSettings) -> Rules:
     """Return the rules of the races."""
     assert paper.tuning is not None
     return replace(preset(paper.tuning.preset) if settings.as_published else RULES, test=paper.tuning.test)
 
 
-def instances(paper: Paper, settings: Settings) -> list[Any]:
+def instances(paper: Paper, settings: TuningSettings) -> list[Any]:
     """Return the instances: the paper's functions, or these with their minimisers elsewhere on every step."""
     suite = find_suite(paper.suite)
     problems = [suite.function(function, settings.dim).objective for function in suite.functions]
@@ -169,10 +169,10 @@ def instances(paper: Paper, settings: Settings) -> list[Any]:
 
 def tune(
     paper: Paper,
-    settings: Settings,
+    settings: TuningSettings,
     name: str,
     tuned: dict[str, Any],
-    recording: Recording,
+    recording: GrowingRecording,
     save: Callable[[], None],
 ) -> None:
     """Tune one algorithm, or continue its tuning; after every race, write the results to `tuned` and save."""
@@ -266,12 +266,12 @@ def moved_problem(problem: Problem, box: int | str) -> Problem:
     return Problem(problem.name, problem.kernel, bounds, problem.x_opt, problem.f_opt, problem.arrays, problem.options)
 
 
-def comparison_jobs(paper: Paper, settings: Settings, name: str, best: dict[str, Any]) -> list[Job]:
+def comparison_jobs(paper: Paper, settings: TuningSettings, name: str, best: dict[str, Any]) -> list[CellJob]:
     """Return the jobs that run the tuned and the paper's setting in boxes that the tuning has not seen."""
     suite = find_suite(paper.suite)
     both = [paper_setting(paper, name).set_params(**best), paper_setting(paper, name)]
     return [
-        Job(
+        CellJob(
             {"algorithm": name, "function": function, "box": box},
             f"{name} {function} box {box}",
             partial(measure_box, paper, settings, function, both, box),
@@ -281,14 +281,16 @@ def comparison_jobs(paper: Paper, settings: Settings, name: str, best: dict[str,
     ]
 
 
-def measure_box(paper: Paper, settings: Settings, function: str, both: list[Algorithm], box: int) -> dict[str, Any]:
+def measure_box(
+    paper: Paper, settings: TuningSettings, function: str, both: list[Algorithm], box: int
+) -> dict[str, Any]:
     """Return the ranks of both settings' runs on a function in one box, see `ranked`."""
     problem = find_suite(paper.suite).function(function, settings.dim).objective
     return ranked(*run_both(moved_problem(problem, box), both, settings, box), paper.zero)
 
 
 def run_both(
-    problem: Problem, both: list[Algorithm], settings: Settings, box: int
+    problem: Problem, both: list[Algorithm], settings: TuningSettings, box: int
 ) -> tuple[dict[str, list[float | None]], dict[str, list[int]]]:
     """Return errors and evaluations of both settings' runs, which run in one batch."""
     budget = Budget.read(settings.budget)

@@ -24,7 +24,7 @@ def mean_and_std(values: FloatArray) -> tuple[float, float]:
     return float(values.mean()), float(values.std(ddof=1)) if finite else 0.0
 
 
-def rounded(value: float, printed: str) -> float:
+def round_as_printed(value: float, printed: str) -> float:
     """Return a value in the digits of a printed figure: significant digits, if it has an exponent, or decimals."""
     if not math.isfinite(value):
         return value
@@ -68,7 +68,7 @@ def judge_values(
     if printed is None:
         return NONE
     theirs, (mean, own_std) = float(printed), mean_and_std(values)
-    near = rounded(mean, printed) if theirs != 0 or fixed else mean
+    near = round_as_printed(mean, printed) if theirs != 0 or fixed else mean
     if mean < zero or near <= theirs:
         return AS_GOOD
     if not (np.isfinite(mean) and len(values) > 1 and max(own_std, std) > 0):
@@ -98,7 +98,7 @@ def judge_share(printed: str | None, runs: int, successes: int, ours: int) -> st
     if printed is None:
         return NONE
     theirs = float(printed)
-    if rounded(successes / ours, printed) >= theirs:
+    if round_as_printed(successes / ours, printed) >= theirs:
         return AS_GOOD
     reached = round(theirs * runs)
     table = [[successes, ours - successes], [reached, runs - reached]]

@@ -210,7 +210,7 @@ def bench_speed(options: Any) -> int:
 def bench_scale(options: Any) -> int:
     """Measure over sizes, and print and write the record; after an interruption, that of the finished part."""
     refuse_options(options, ("threads",), "has no effect with --scale, which uses one thread of the CPU")
-    settings = scale_sizes.Settings(
+    settings = scale_sizes.ScaleSettings(
         options.algorithms or tuple(ALGORITHMS),
         options.dtype or DTYPES,
         options.axis or tuple(scale_sizes.AXES),
@@ -219,7 +219,7 @@ def bench_scale(options: Any) -> int:
         seconds=options.seconds if options.seconds is not None else 0.05 if options.quick else 0.2,
         limit=60.0 if options.limit is None else options.limit,
     )
-    measurement = scale.Scale(choose_device(options.device, 1)[0], settings, say)
+    measurement = scale.ScaleMeasurement(choose_device(options.device, 1)[0], settings, say)
     run_and_show(
         measurement.run, lambda: show_figures(options, measurement.record(options.command_line), scale_table.table)
     )
@@ -236,7 +236,7 @@ def show_figures(options: Any, record: dict[str, Any], table: Callable[[dict[str
 def bench_run(options: Any) -> int:
     """Run, and print and write the record."""
     check_record_options(options)
-    settings = trials.Settings(
+    settings = trials.TrialSettings(
         options.suite, options.budget, options.runs, options.seed, options.device, options.n_jobs
     )
     optimizers = [get_optimizer(name, **parameters) for name, parameters in options.algorithms]

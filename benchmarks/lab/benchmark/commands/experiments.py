@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from skde.benchmark.file_lock import lock
-from skde.benchmark.growing_record import Recording
+from skde.benchmark.growing_record import GrowingRecording
 from skde.cli.arguments import shows_progress
 from skde.cli.output import run_and_show
 
@@ -21,7 +21,7 @@ def record_and_show(options: Any, run: Callable[..., Any], show: Callable[[Any],
     options : Namespace
         Options of the command, with `out`.
     run : callable
-        The experiment; takes a `Recording`.
+        The experiment; takes a `GrowingRecording`.
     show : callable
         Prints a record.
     """
@@ -31,7 +31,7 @@ def record_and_show(options: Any, run: Callable[..., Any], show: Callable[[Any],
         if any(record.get("cells") or record.get("tuned") for record in records):
             show(records[0])
 
-    recording = Recording(options.out, options.command_line, shows_progress(options), records.append)
+    recording = GrowingRecording(options.out, options.command_line, shows_progress(options), records.append)
     with lock(options.out):
         run_and_show(lambda: run(recording=recording), show_finished)
     return 0

@@ -22,7 +22,7 @@ def reproduce_tuning(options: Any, paper: Any) -> int:
     dims = [theirs.dim] if options.dims is None else options.dims
     if len(dims) != 1:
         raise InputError(f"--dims must be one number for a tuning, got {dims}")
-    settings = reproduction.Settings(
+    settings = reproduction.TuningSettings(
         paper.name,
         dims[0],
         theirs.max_experiments if options.max_experiments is None else options.max_experiments,

@@ -16,8 +16,8 @@ import numpy as np
 from skde.algorithms import get_algorithm
 from skde.benchmark.comparison import Line
 from skde.benchmark.minmax_trials import VALUES, cycles, describe, feasible_best, measure_solver
-from skde.benchmark.protocol import PROTOCOL, QUICK, Experiment, Miniature, Place, Settings
-from skde.benchmark.published_tables import Note, Paper, Table
+from skde.benchmark.protocol import PROTOCOL, QUICK, Miniature, PaperExperiment, Place, ProtocolSettings
+from skde.benchmark.published_tables import Note, Paper, PublishedTable
 from skde.benchmark.records import Cell
 from skde.benchmark.reproduction import RESULTS, Reproduction
 from skde.benchmark.verdicts import NOISE, NONE, WORSE, judge_seconds, judge_values, like
@@ -71,7 +71,7 @@ NOTES = (
 
 
 @dataclass(frozen=True)
-class MinMaxExperiment(Experiment):
+class MinMaxExperiment(PaperExperiment):
     """The runs of one solver on one problem; `optimizer` is the solver, `limits` has n_cycles."""
 
     @property
@@ -125,26 +125,26 @@ class Fabris2012(Reproduction):
             for (algorithm, pop_size), tables in PLACES.items()
         ]
 
-    def limits(self, experiment: Experiment, budget: str) -> Mapping[str, Any]:
+    def limits(self, experiment: PaperExperiment, budget: str) -> Mapping[str, Any]:
         """Return the number of cycles of a run."""
         if budget == QUICK:
             return {"n_cycles": max(2, int(CYCLES * self.miniature.share))}
         return experiment.limits if budget == PROTOCOL else {"n_cycles": cycles(budget)}
 
-    def problem(self, function: str, dim: int, settings: Settings) -> Any:
+    def problem(self, function: str, dim: int, settings: ProtocolSettings) -> Any:
         """Return a problem; all have their number of variables."""
         if settings.data != "generated":
             raise ValueError(f"data must be 'generated' for fabris2012, which has no data, got {settings.data!r}")
         return get_problem(f"fabris2012/{function}")
 
-    def measure(self, experiment: Experiment, problem: Any, settings: Settings) -> Cell:
+    def measure(self, experiment: PaperExperiment, problem: Any, settings: ProtocolSettings) -> Cell:
         """Measure one cell."""
         solver = experiment.optimizer.set_params(
             random_state=settings.seed, device=settings.device, n_jobs=settings.n_jobs
         )
         return measure_solver(problem, solver, experiment.limits["n_cycles"], settings.runs)
 
-    def lines_of(self, table: Table, found: Sequence[tuple[Any, Cell]], settings: Any) -> list[Line]:
+    def lines_of(self, table: PublishedTable, found: Sequence[tuple[Any, Cell]], settings: Any) -> list[Line]:
         """Return the times of a table or figure, or its values."""
         there = [(one, cell) for one, cell in found if table.number in one.tables]
         if table.number in TIMES:
@@ -157,7 +157,7 @@ class Fabris2012(Reproduction):
             ]
         return [line if comparable else line.incomparable for comparable, line in lines]
 
-    def time_line(self, table: Table, experiment: Experiment, cell: Cell) -> Line:
+    def time_line(self, table: PublishedTable, experiment: PaperExperiment, cell: Cell) -> Line:
         """Return milliseconds, the median of one run alone; the paper's of Fig. 3 are those of Tables 2 and 4."""
         figure = table.number == "fig. 3"
         source = self.paper.tables["2" if experiment.algorithm == STRATEGIES[0] else "4"] if figure else table
@@ -167,7 +167,7 @@ class Fabris2012(Reproduction):
         row = f"{place.row} {experiment.algorithm}" if figure else place.row
         return Line(row, place.column, printed or "-", f"{ours:.3g}", judge_seconds(printed, ours))
 
-    def value_lines(self, table: Table, experiment: Experiment, cell: Cell) -> list[Line]:
+    def value_lines(self, table: PublishedTable, experiment: PaperExperiment, cell: Cell) -> list[Line]:
         """Return best, median, mean, deviation and worst of the runs with a feasible point; the mean is judged."""
         function, paper = experiment.function, self.paper
         best = feasible_best(cell)

@@ -15,8 +15,8 @@ import numpy as np
 
 from skde.algorithms import DE, JDE, Algorithm
 from skde.benchmark.comparison import Line, errors
-from skde.benchmark.protocol import SOLVED, Experiment, Miniature, Place, timed_models
-from skde.benchmark.published_tables import Note, Paper, Table
+from skde.benchmark.protocol import SOLVED, Miniature, PaperExperiment, Place, timed_models
+from skde.benchmark.published_tables import Note, Paper, PublishedTable
 from skde.benchmark.records import Cell
 from skde.benchmark.reproduction import Reproduction
 from skde.benchmark.trial_scores import rank_scores
@@ -106,10 +106,10 @@ class Janssen2024(Reproduction):
     )
     miniature: ClassVar[Miniature] = Miniature(3, 0.002, ("F1", "F5", "F8"))
 
-    def experiments(self, device: str) -> list[Experiment]:
+    def experiments(self, device: str) -> list[PaperExperiment]:
         """Return the trials of Table 4, then the times of Table 3 and Fig. 6."""
         trials = [
-            Experiment(
+            PaperExperiment(
                 "trials",
                 function,
                 DIM,
@@ -124,7 +124,7 @@ class Janssen2024(Reproduction):
             for pop_size in POP_SIZES
         ]
         return trials + [
-            Experiment(
+            PaperExperiment(
                 f"time {model}",
                 function,
                 DIM,
@@ -143,7 +143,7 @@ class Janssen2024(Reproduction):
             for function in FUNCTIONS
         ]
 
-    def lines_of(self, table: Table, found: Sequence[tuple[Any, Cell]], settings: Any) -> list[Line]:
+    def lines_of(self, table: PublishedTable, found: Sequence[tuple[Any, Cell]], settings: Any) -> list[Line]:
         """Return times, ranks, or errors with times."""
         if table.number in ("3", "fig. 6"):  # the figure shows the numbers of the table
             return super().lines_of(replace(self.paper.tables["3"], number=table.number), found, settings)
@@ -164,7 +164,7 @@ class Janssen2024(Reproduction):
         ]
 
 
-def rank_lines(table: Table, trials: Sequence[tuple[Any, Cell]], data: str = "generated") -> list[Line]:
+def rank_lines(table: PublishedTable, trials: Sequence[tuple[Any, Cell]], data: str = "generated") -> list[Line]:
     """Return the ranks on every function that all eight algorithms have run on, and those of the sums of scores.
 
     Without such a function there are the paper's ranks alone. `data` selects the reasons of ranks that differ.

@@ -16,8 +16,8 @@ import numpy as np
 
 from skde.algorithms import ALGORITHMS
 from skde.benchmark.comparison import Line, best_of
-from skde.benchmark.protocol import CURVE, Experiment, Miniature, Place, Settings, data_options
-from skde.benchmark.published_tables import Note, Paper, Table, Tuning
+from skde.benchmark.protocol import CURVE, Miniature, PaperExperiment, Place, ProtocolSettings, data_options
+from skde.benchmark.published_tables import Note, Paper, PublishedTable, Tuning
 from skde.benchmark.records import Cell
 from skde.benchmark.reproduction import RESULTS, Reproduction, preset
 from skde.benchmark.verdicts import AGREES, DIFFERS, NONE, like
@@ -129,11 +129,11 @@ class Nashed2012(Reproduction):
     miniature: ClassVar[Miniature] = Miniature(3, 0.02, ("f0", "f7", "f9", "f13"), (10, 30))
     of_best: ClassVar[bool] = True
 
-    def experiments(self, device: str) -> list[Experiment]:
+    def experiments(self, device: str) -> list[PaperExperiment]:
         """Return the cells of Table 2, of which some also have a curve of Fig. 2."""
         limits = {"max_evals": EVALS} if device == "cpu" else {"max_time": SECONDS}
         return [
-            Experiment(
+            PaperExperiment(
                 RESULTS,
                 function,
                 dim,
@@ -153,16 +153,16 @@ class Nashed2012(Reproduction):
             if hasattr(ALGORITHMS.get(algorithm), self.paper.name)
         ]
 
-    def is_whole(self, experiment: Experiment, settings: Mapping[str, Any]) -> bool:
+    def is_whole(self, experiment: PaperExperiment, settings: Mapping[str, Any]) -> bool:
         """Return whether runs had the paper's second at least, or the evaluations that are counted as one."""
         given = self.limits(experiment, settings["budget"])
         return bool(given.get("max_evals", 0) >= EVALS or given.get("max_time", 0.0) >= SECONDS)
 
-    def problem(self, function: str, dim: int, settings: Settings) -> Any:
+    def problem(self, function: str, dim: int, settings: ProtocolSettings) -> Any:
         """Return a function with the weights and factors of the paper's program."""
         return get_problem(f"nashed2012/{function}", dim=dim, as_run=True, **data_options(settings))
 
-    def lines_of(self, table: Table, found: Sequence[tuple[Any, Cell]], settings: Any) -> list[Line]:
+    def lines_of(self, table: PublishedTable, found: Sequence[tuple[Any, Cell]], settings: Any) -> list[Line]:
         """Return Table 2 with the best of the Kruskal-Wallis test marked, or the curves and evaluations of Fig. 2."""
         if table.number == "fig. 2":
             return curve_lines(found)
@@ -176,9 +176,9 @@ class Nashed2012(Reproduction):
         ]
 
 
-def count_lines(table: Table, found: Sequence[tuple[Any, Cell]], marked: set[tuple[str, str]]) -> list[Line]:
+def count_lines(table: PublishedTable, found: Sequence[tuple[Any, Cell]], marked: set[tuple[str, str]]) -> list[Line]:
     """Return the numbers of experiments in which each algorithm is best, where all algorithms have run."""
-    complete = [key for key, samples in grouped(found).items() if len(samples) == len(ALGORITHMS_OF_PAPER)]
+    complete = [key for key, samples in group_best(found).items() if len(samples) == len(ALGORITHMS_OF_PAPER)]
     if not complete:
         return []
     if find_spec("scikit_posthocs") is None:
@@ -192,7 +192,7 @@ def count_lines(table: Table, found: Sequence[tuple[Any, Cell]], marked: set[tup
     return lines
 
 
-def grouped(found: Sequence[tuple[Any, Cell]]) -> dict[tuple[str, int], dict[str, Any]]:
+def group_best(found: Sequence[tuple[Any, Cell]]) -> dict[tuple[str, int], dict[str, Any]]:
     """Return the best values of every function and dimension by algorithm; those below the paper's zero are 0."""
     groups: dict[tuple[str, int], dict[str, Any]] = {}
     for one, cell in found:
@@ -206,7 +206,7 @@ def best_places(found: Sequence[tuple[Any, Cell]]) -> set[tuple[str, str]]:
     marked: set[tuple[str, str]] = set()
     if find_spec("scikit_posthocs") is None:
         return marked
-    for (function, dim), samples in grouped(found).items():
+    for (function, dim), samples in group_best(found).items():
         if len(samples) > 1 and min(map(len, samples.values())) > 1:
             best = kruskal_wallis(samples, SIGNIFICANCE).best
             marked |= {(function, f"{algorithm}, D={dim}") for algorithm in best}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from skde.algorithms import DE
-from skde.benchmark.protocol import Experiment, Miniature, Place, timed_models
+from skde.benchmark.protocol import Miniature, PaperExperiment, Place, timed_models
 from skde.benchmark.published_tables import Note, Paper
 from skde.benchmark.reproduction import Reproduction
 
@@ -72,10 +72,10 @@ class Qin2012(Reproduction):
     )
     miniature: ClassVar[Miniature] = Miniature(3, 0.1, ("F1", "F4"), (10, 50), (50, 1000))
 
-    def experiments(self, device: str) -> list[Experiment]:
+    def experiments(self, device: str) -> list[PaperExperiment]:
         """Return the experiments of the tables with both budgets, then the times."""
         values = [
-            Experiment(
+            PaperExperiment(
                 budget,
                 function,
                 dim,
@@ -91,10 +91,10 @@ class Qin2012(Reproduction):
         ]
         return values + self.timed(device)
 
-    def timed(self, device: str) -> list[Experiment]:
+    def timed(self, device: str) -> list[PaperExperiment]:
         """Return the experiments of the times, with runs one after another."""
         return [
-            Experiment(
+            PaperExperiment(
                 f"time {model}",
                 function,
                 dim,

@@ -17,8 +17,8 @@ import numpy as np
 from skde.algorithms import ALGORITHMS, get_algorithm
 from skde.benchmark.comparison import Line, errors
 from skde.benchmark.papers.wang2012_notes import NOTES, NP_60, POPULATIONS
-from skde.benchmark.protocol import Experiment, Miniature, Place
-from skde.benchmark.published_tables import Paper, Table
+from skde.benchmark.protocol import Miniature, PaperExperiment, Place
+from skde.benchmark.published_tables import Paper, PublishedTable
 from skde.benchmark.records import Cell
 from skde.benchmark.reproduction import Reproduction
 from skde.benchmark.verdicts import AGREES, ALPHA, DIFFERS, NONE
@@ -60,12 +60,12 @@ class Wang2012(Reproduction):
     )
     miniature: ClassVar[Miniature] = Miniature(3, 0.005, ("F1", "F3", "F13"))
 
-    def experiments(self, device: str) -> list[Experiment]:
+    def experiments(self, device: str) -> list[PaperExperiment]:
         """Return the values, then the times, then the sizes of population."""
         column = "cpu" if device == "cpu" else "gpu"
         return [
             *(
-                Experiment(
+                PaperExperiment(
                     "values",
                     function,
                     dim,
@@ -80,7 +80,7 @@ class Wang2012(Reproduction):
                 for function in FUNCTIONS
             ),
             *(
-                Experiment(
+                PaperExperiment(
                     NP_60,
                     function,
                     dim,
@@ -95,7 +95,7 @@ class Wang2012(Reproduction):
                 for function in FUNCTIONS
             ),
             *(
-                Experiment(
+                PaperExperiment(
                     "time",
                     function,
                     dim,
@@ -109,7 +109,7 @@ class Wang2012(Reproduction):
                 for function in FUNCTIONS
             ),
             *(
-                Experiment(
+                PaperExperiment(
                     POPULATIONS,
                     function,
                     200,
@@ -127,7 +127,7 @@ class Wang2012(Reproduction):
             ),
         ]
 
-    def lines_of(self, table: Table, found: Sequence[tuple[Any, Cell]], settings: Any) -> list[Line]:
+    def lines_of(self, table: PublishedTable, found: Sequence[tuple[Any, Cell]], settings: Any) -> list[Line]:
         """Return errors and times, or ranks and tests in every dimension in which GOjDE has run."""
         if table.number not in ("6", "7"):
             return super().lines_of(table, found, settings)
@@ -164,7 +164,7 @@ def parameters_of(name: str, dim: int) -> dict[str, Any]:
     return {**PARAMETERS.get(name, {}), **size}
 
 
-def rank_lines(table: Table, dim: str, values: dict[str, FloatArray]) -> list[Line]:
+def rank_lines(table: PublishedTable, dim: str, values: dict[str, FloatArray]) -> list[Line]:
     """Return the mean ranks, the highest for the best, and whether an algorithm has the paper's place in the order."""
     ranks = dict(zip(values, len(values) + 1 - friedman_ranks(np.column_stack(list(values.values()))), strict=True))
     order = sorted(values, key=lambda name: -ranks[name])
@@ -182,7 +182,7 @@ def rank_lines(table: Table, dim: str, values: dict[str, FloatArray]) -> list[Li
     ]
 
 
-def p_value_lines(table: Table, dim: str, values: dict[str, FloatArray]) -> list[Line]:
+def p_value_lines(table: PublishedTable, dim: str, values: dict[str, FloatArray]) -> list[Line]:
     """Return the p-values of Wilcoxon's tests against GOjDE, and whether the same are below 0.05."""
     lines = []
     for name in table.figures["p"]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.benchmark.functions import Function, Log, Package, Platform, Suite
+from skde.benchmark.functions import Function, LoggerFiles, Package, Platform, Suite
 from skde.typing import FloatArray
 from skde.utils.files import atomic_write
 
@@ -27,7 +27,7 @@ KINDS = ("dat", "tdat", "rdat", "mdat")
 
 
 @contextmanager
-def open_problem(suite: str, function: str, dim: int, instance: int, log: Log) -> Iterator[Function]:
+def open_problem(suite: str, function: str, dim: int, instance: int, log: LoggerFiles) -> Iterator[Function]:
     """Open a problem with an observer that writes to a folder.
 
     Parameters
@@ -36,7 +36,7 @@ def open_problem(suite: str, function: str, dim: int, instance: int, log: Log) -
         Names, such as "bbob" and "f1".
     dim, instance : int
         The dimension and the number of the instance, from 1 on.
-    log : Log
+    log : LoggerFiles
         The observer's folder and the algorithm.
 
     Yields
@@ -92,13 +92,19 @@ def observed_function(name: str, problem: Any, copies: Callable[[], Any]) -> Fun
     if problem.number_of_constraints:
         constrained = Constrained(problem, copies())
         return Function(
-            name, constrained.values, by_lists(constrained.values), box, 0.0, constrained.constraints(), solved(problem)
+            name,
+            constrained.values,
+            by_lists(constrained.values),
+            box,
+            0.0,
+            constrained.constraints(),
+            make_solved_test(problem),
         )
 
     def of_arrays(X: FloatArray) -> FloatArray:
         return np.fromiter(map(problem, points(X)), float, len(X))
 
-    return Function(name, of_arrays, by_lists(of_arrays), box, 0.0, None, solved(problem))
+    return Function(name, of_arrays, by_lists(of_arrays), box, 0.0, None, make_solved_test(problem))
 
 
 def by_lists(of_arrays: Any) -> Any:
@@ -106,7 +112,7 @@ def by_lists(of_arrays: Any) -> Any:
     return lambda rows: of_arrays(np.asarray(rows, float)).tolist()
 
 
-def solved(problem: Any) -> Any:
+def make_solved_test(problem: Any) -> Any:
     """Return a function that says whether a problem's last target has been hit."""
     return lambda: bool(problem.final_target_hit)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.benchmark.functions import Function, Log, Package, Platform, Suite
+from skde.benchmark.functions import Function, LoggerFiles, Package, Platform, Suite
 from skde.typing import FloatArray
 from skde.utils.files import atomic_write
 
@@ -26,7 +26,7 @@ LAST_TARGET = 1e-8
 
 
 @contextmanager
-def open_problem(suite: str, function: str, dim: int, instance: int, log: Log) -> Iterator[Function]:
+def open_problem(suite: str, function: str, dim: int, instance: int, log: LoggerFiles) -> Iterator[Function]:
     """Open a problem with a logger that writes to a folder.
 
     Parameters
@@ -35,7 +35,7 @@ def open_problem(suite: str, function: str, dim: int, instance: int, log: Log) -
         Names, such as "ioh:bbob" and "f1".
     dim, instance : int
         The dimension and the number of the instance, from 1 on.
-    log : Log
+    log : LoggerFiles
         The logger's folder and the algorithm.
 
     Yields
