@@ -44,7 +44,7 @@ class BaseSolver(BaseEstimator):
     """The results, files and pickles of solvers; a Runner holds the fit.
 
     Results are read from the runner, so that they are there after an interrupted fit, too. A subclass defines the
-    contents of its files by `_state`, `_unstored` and `_restore`.
+    contents of its files by `_state`, `_from_header` and `_restore`.
 
     Attributes
     ----------
@@ -264,7 +264,7 @@ class BaseSolver(BaseEstimator):
 
     @classmethod
     @abstractmethod
-    def _unstored(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
+    def _from_header(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
         """Return a solver with the parameters of a file."""
 
     @abstractmethod
@@ -318,7 +318,7 @@ class BaseSolver(BaseEstimator):
         try:
             with entry(serialization.HEADER):
                 cls._check_header(header)
-            solver = cls._unstored(header, arrays)
+            solver = cls._from_header(header, arrays)
             if device is not None:
                 solver.device = device
             solver._restore(header, arrays)

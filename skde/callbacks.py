@@ -18,7 +18,7 @@ from skde.engines.state.batch import best_of, member_rows
 from skde.engines.state.runs import ADAPTED
 from skde.fit.run_results import values_of_points
 from skde.fit.runner import Runner
-from skde.functions.named_point import refused_signature
+from skde.functions.named_point import find_refused_signature
 from skde.objectives.feasibility import values_of_codes, violations_of_codes
 from skde.stopping import UNLIMITED
 from skde.typing import FloatArray, IntArray
@@ -289,7 +289,7 @@ def callback_list(callbacks: Any) -> Sequence[Callable[[Any], Any]]:
     for callback in given:
         if not callable(callback):
             raise TypeError(f"callbacks must be callables, got {callback!r} ({type(callback).__name__})")
-        if signature := refused_signature(callback, 1):
+        if signature := find_refused_signature(callback, 1):
             raise TypeError(
                 "a callback must take one argument, a view of the fit that runs, such as Progress; got "
                 f"{quote(callback)}, with {signature}"

@@ -99,12 +99,12 @@ def first_configurations(space: Space, count: int, rng: np.random.Generator, sob
     configurations = []
     for point in points:
 
-        def placed(name: str, distribution: BaseDistribution, point: FloatArray = point) -> Any:
+        def place(name: str, distribution: BaseDistribution, point: FloatArray = point) -> Any:
             if name not in column:  # a rare parameter of a function, unknown before
                 return uniform(distribution, rng)
             return ParameterScale(distribution).value(float(point[column[name]]))
 
-        configuration = space.build(placed)
+        configuration = space.build(place)
         configurations.append(configuration if space.allows(configuration) else space.draw(independent))
     return configurations
 

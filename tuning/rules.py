@@ -160,7 +160,7 @@ def race_budget(left: int, iteration: int, iterations: int) -> int:
     return left // max(iterations - iteration + 1, 1)
 
 
-def planned_races(rules: Rules, n_parameters: int, max_experiments: int) -> list[dict[str, int]]:
+def plan_races(rules: Rules, n_parameters: int, max_experiments: int) -> list[dict[str, int]]:
     """Return the planned races, on the assumption that each uses its experiments.
 
     Parameters

@@ -22,7 +22,7 @@ from skde.tuning.loop import TuningLoop, TuningSetting, describe
 from skde.tuning.progress import describe_progress
 from skde.tuning.report import write_report
 from skde.tuning.results import TunerResults
-from skde.tuning.rules import PRESETS, Rules, n_iterations, planned_races, race_budget
+from skde.tuning.rules import PRESETS, Rules, n_iterations, plan_races, race_budget
 from skde.tuning.space import Space, as_space
 from skde.tuning.statistical_tests import TESTS
 from skde.tuning.study_storage import STUDY, StudyRecord, open_storage, refuse_missing
@@ -438,7 +438,7 @@ class RacingTuner(TunerResults, BaseEstimator):
             "n_iterations": n_iterations(n),
             "n_survivors": rules.n_survivors(n),
             "least": rules.least_budget(n),
-            "races": planned_races(rules, n, setting.max_experiments),
+            "races": plan_races(rules, n, setting.max_experiments),
             "seconds": limits.seconds * setting.max_experiments if limits.seconds and not limits.evals else None,
         }
 

@@ -118,7 +118,7 @@ class PopulationSchedule:
         done = evals / self.max_evals if self.max_evals > 0 else g / self.max_iter if self.max_iter > 0 else 0.0
         return min(done, 1.0)
 
-    def _planned(self, progress: float) -> int:
+    def _plan_size(self, progress: float) -> int:
         if self.regrowth:
             return self.regrowth.size(self.most, self.least, progress)
         return int(self.most - (self.most - self.least) * progress + 0.5)
@@ -142,7 +142,7 @@ class PopulationSchedule:
             else:
                 skipped = max(int(share * self.max_iter) - g - 2, 0)
             g, evals = g + skipped + 1, evals + (skipped + 1) * size
-            planned = self._planned(self._progress(evals, g))
+            planned = self._plan_size(self._progress(evals, g))
             if planned != size:
                 size = planned
                 self.starts.append(g)

@@ -72,7 +72,7 @@ OPTIONS = {"n_runs": "runs", "random_state": "seed", "recorder": "record"}
 
 def add_minimize(commands: Any) -> None:
     """Add `skde minimize`."""
-    add = add_command(commands, "minimize", "minimise a function", minimize, EXAMPLES).add_argument
+    add = add_command(commands, "minimize", "minimise a function", run_minimize, EXAMPLES).add_argument
     add("objective", metavar="NAME|MODULE:FUNCTION", help="a problem's name (see skde problems), or your function")
     add("--dim", type=integer, help="variables (names: as many as --var, or 30)")
     add("--bounds", type=bounds, metavar="LOW HIGH", help='the box; or one pair a variable: "LOW,HIGH; LOW,HIGH; ..."')
@@ -109,7 +109,7 @@ def add_minimize(commands: Any) -> None:
     add("--plot", type=Path, metavar="FILE", help="plot the best value against evaluations (needs matplotlib)")
 
 
-def minimize(options: Any) -> int:
+def run_minimize(options: Any) -> int:
     """Minimise and print the result; after an interruption or an error, the result so far."""
     if options.plot is not None:
         check_plot(options.plot)

@@ -58,7 +58,7 @@ PARAMETERS = (
 def add_minmax(commands: Any) -> None:
     """Add `skde minmax`."""
     what = "minimise the worst case of a min-max problem, or a constrained problem against its multipliers"
-    add = add_command(commands, "minmax", what, minmax, EXAMPLES).add_argument
+    add = add_command(commands, "minmax", what, run_minmax, EXAMPLES).add_argument
     add("problem", metavar="NAME", help="of a min-max or a constrained problem (see skde problems)")
     add("--dim", type=integer, help="variables of x, where the problem leaves them open")
     side_of = "NAME[:PARAMETER=VALUE,...]"
@@ -91,7 +91,7 @@ def side(text: str) -> tuple[str, dict[str, Any]]:
     return algorithm
 
 
-def minmax(options: Any) -> int:
+def run_minmax(options: Any) -> int:
     """Solve and print the result; after an interruption or an error, the result so far."""
     if options.save is not None:
         check_writable("--save", options.save)

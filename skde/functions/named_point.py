@@ -94,7 +94,7 @@ def binds(function: Callable[..., Any], keywords: dict[str, Any], *given: Any) -
     return True
 
 
-def refused_signature(function: Callable[..., Any], count: int) -> str:
+def find_refused_signature(function: Callable[..., Any], count: int) -> str:
     """Return the signature of a function that cannot take this number of arguments; empty: it can, or is not known."""
     try:
         signature = inspect.signature(function)

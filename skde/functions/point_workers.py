@@ -290,12 +290,12 @@ class PointWorkers:
             error: tuple[Exception, str] | None = None
             known = np.zeros(len(rows), bool)
 
-            def left() -> float:
+            def find_seconds() -> float:
                 return 0.0 if error is not None else seconds_left()  # noqa: B023
 
             with Clock(self.max_eval_time) as clock:
                 try:
-                    for done in self._answers(function, rows[missing], check, failing, left, clock, always):
+                    for done in self._answers(function, rows[missing], check, failing, find_seconds, clock, always):
                         n = len(done.values)
                         warn(done.caught, "")
                         if n:
@@ -324,7 +324,7 @@ class PointWorkers:
         rows: FloatArray,
         check: Callable[..., Any],
         failing: Any,
-        left: Callable[[], float],
+        find_seconds: Callable[[], float],
         clock: Clock,
         always: bool,
     ) -> Iterator[Done]:
@@ -338,11 +338,11 @@ class PointWorkers:
 
         def pieces() -> Iterator[Any]:
             begin = number = 0
-            while begin < len(rows) and (left() > 0 or (always and number < workers)):
+            while begin < len(rows) and (find_seconds() > 0 or (always and number < workers)):
                 end = begin + self._size(len(rows) - begin, number, workers)
                 # The first ones wait for the start of the processes, which may take longer than the limit.
                 first = always and number < workers
-                timing = left(), time.time(), first, self.max_eval_time, clock.file(begin), os.getpid()
+                timing = find_seconds(), time.time(), first, self.max_eval_time, clock.file(begin), os.getpid()
                 yield call(function, check, failing, Piece(begin, rows[begin:end], *timing))
                 begin, number = end, number + 1
 

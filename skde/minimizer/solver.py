@@ -788,7 +788,7 @@ class Minimizer(MinimizerParameters):
         return fit_state(self.get_params(deep=False), self.algorithm_, self._plan, runner, self._source_of_objective())
 
     @classmethod
-    def _unstored(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
+    def _from_header(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
         with entry(HEADER):
             algorithm = AUTO if header.get("automatic") else saved_algorithm(header)
             solver = cls(algorithm, migration=saved_migration(header), **header["parameters"])

@@ -45,14 +45,14 @@ class RequestEvaluator:
         """Return the values of a request; `OutOfTime` is raised where the fit ends before, but not before the first."""
         if self._stopped or (self._ends() and self.runner.has_results):
             raise OutOfTime
-        for part in self.objective.parts(request, self._left):
+        for part in self.objective.parts(request, self._find_seconds):
             self._keep(request, part)
         if not request.complete:
             self._ends()
             raise OutOfTime
         return request.reply
 
-    def _left(self) -> float:
+    def _find_seconds(self) -> float:
         return 0.0 if self._stopped else self._seconds_left()
 
     def _keep(self, request: PartialRequest, part: Part) -> None:

@@ -545,7 +545,7 @@ class MinMaxSolver(MinMaxSolution):
         return header, pack_arrays(batch, self._boxes) | run_arrays
 
     @classmethod
-    def _unstored(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
+    def _from_header(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
         with entry(HEADER):
             algorithm_x, algorithm_y = read_algorithms(header)
             solver = cls(cast(Algorithm, algorithm_x), algorithm_y, **header["parameters"])

@@ -21,7 +21,7 @@ from skde.algorithms import Algorithm
 from skde.algorithms.auto import AUTO
 from skde.callbacks import callback_list
 from skde.engines import check_device, choose_engine
-from skde.functions.named_point import refused_signature
+from skde.functions.named_point import find_refused_signature
 from skde.minimizer.plan import named_algorithm
 from skde.model_fitting.fit_task import FitTask
 from skde.model_fitting.fit_watch import FitWatch
@@ -103,7 +103,7 @@ class BaseModel(BaseEstimator):
             check_choice("standard_errors", self.standard_errors, STANDARD_ERRORS)
         if not callable(self.model) and self.model != LINEAR:
             raise TypeError(f"model must be {LINEAR!r} or a callable model(X, theta), got {quote(self.model)}")
-        if callable(self.model) and (signature := refused_signature(self.model, 2)):
+        if callable(self.model) and (signature := find_refused_signature(self.model, 2)):
             raise TypeError(
                 "model must take two arguments, the samples and an array of all parameters: model(X, theta); got "
                 f"{quote(self.model)}, with {signature}; for a function f(x, a, b) write "

@@ -69,7 +69,7 @@ class LargestLoss(Loss):
         return abs(predictions - self.y).max(axis=1)
 
 
-def squared(residual: Array, _: float) -> Array:
+def square(residual: Array, _: float) -> Array:
     """Return the square."""
     return residual * residual
 
@@ -98,7 +98,7 @@ def pinball(residual: Array, quantile: float) -> Array:
     return xp.where(residual < 0, -quantile * residual, (1.0 - quantile) * residual)
 
 
-OF_RESIDUALS = {"squared": squared, "absolute": absolute, "huber": huber, "log_cosh": log_cosh, "quantile": pinball}
+OF_RESIDUALS = {"squared": square, "absolute": absolute, "huber": huber, "log_cosh": log_cosh, "quantile": pinball}
 SMOOTH = ("squared", "huber", "log_cosh")
 LARGEST = "chebyshev"
 REGRESSION = (*OF_RESIDUALS, LARGEST)

@@ -330,11 +330,11 @@ def is_number(value: Any) -> bool:
 def draws(distribution: Any) -> Callable[[float], Any]:
     """Return a function of a number in [0, 1]: a value drawn with this number as the seed."""
 
-    def drawn(u: float) -> Any:
+    def draw(u: float) -> Any:
         value = distribution.rvs(random_state=np.random.RandomState(int(u * MOST_SEEDS)))
         return value.item() if isinstance(value, np.generic) else value
 
-    return drawn
+    return draw
 
 
 def scipy_form(name: str, distribution: Any) -> dict[str, Any]:
@@ -393,10 +393,10 @@ def optuna_form(name: str, distribution: Any) -> dict[str, Any]:
         if n_steps < MOST_LEVELS:
             return {"choices": tuple(low + k * step for k in range(n_steps + 1)), "ordered": True}
 
-        def stepped(u: float) -> Any:
+        def take_step(u: float) -> Any:
             return low + min(int(u * (n_steps + 1)), n_steps) * step
 
-        return {"quantile": stepped}
+        return {"quantile": take_step}
     # Half a unit more at both ends gives all integers their share.
     first, last = (low - 0.5, high + 0.5) if whole else (low, high)
     if log:

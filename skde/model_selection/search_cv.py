@@ -255,7 +255,7 @@ class EvolutionSearchCV(RandomizedSearchCV):
         search = find_search(self.search)
         scorer, self.scorer_ = self._scorers()
         X, y = indexable(X, y)
-        routed = self._routed(params)
+        routed = self._route(params)
         splits = self._splits(X, y, routed.splitter.split)
         single = self.scoring is None or isinstance(self.scoring, str)
         task = FoldTask(
@@ -440,7 +440,7 @@ class EvolutionSearchCV(RandomizedSearchCV):
                 f"{self.refit!r} was passed; the scorers are {', '.join(map(repr, names))}."
             )
 
-    def _routed(self, params: dict[str, Any]) -> Any:
+    def _route(self, params: dict[str, Any]) -> Any:
         """Return the metadata for the estimator's fit, for the splitter and for the scorer."""
         # The base class alone knows whether the scorers of the installed version take sample_weight; scikit-learn has
         # no public function for it.

@@ -35,11 +35,11 @@ class StoppingContract(BaseContract):
         """Only points of the population are evaluated, after the probe, which does not count."""
         seen: list[int] = []
 
-        def counted(X: Array) -> Array:
+        def count(X: Array) -> Array:
             seen.append(len(X))
             return bowl(X)
 
-        m = self.make(algorithm, device, max_iter=None, max_evals=700).fit(counted, bounds=BOX)
+        m = self.make(algorithm, device, max_iter=None, max_evals=700).fit(count, bounds=BOX)
         del seen[:PROBE_CALLS]
         assert sum(seen) == m.n_evals_ == m.history_.n_evals[-1]
         assert np.array_equal(np.cumsum(seen), m.history_.n_evals)

@@ -154,12 +154,12 @@ def real_array(given: Any, like: Array, what: str, numbers: str = "numbers") -> 
         array = given
         check_real_dtype(array, what)
     else:
-        array = converted(given, like, what, numbers)
+        array = convert(given, like, what, numbers)
     check_device_of(array, like, what)
     return array
 
 
-def converted(given: Any, like: Array, what: str, numbers: str) -> Array:
+def convert(given: Any, like: Array, what: str, numbers: str) -> Array:
     """Return an array of real numbers in the library of another array."""
     xp = array_namespace(like)
     given = shared_array(given, xp)

@@ -80,7 +80,7 @@ def test_the_folder_is_that_of_one_observer(cocoex, tmp_path):
     observer = cocoex.Observer("bbob", options + f'algorithm_info: "{info}"')
     for problem in cocoex.Suite("bbob", "instances: 1-3", "dimensions: 2,3 function_indices: 2"):
         problem.observe_with(observer)
-        function = coco.observed_function("f2", problem, None)
+        function = coco.make_observed_function("f2", problem, None)
         seed = get_optimizer("jde").seeds(0, RUNS)[problem.id_instance - 1]
         get_optimizer("jde", pop_size=20).minimize(function, 60 * problem.dimension, seed)
         problem.free()
@@ -101,7 +101,7 @@ def test_only_the_algorithms_points_are_evaluated(cocoex, tmp_path):
         cocoex.Suite("bbob-constrained", "instances: 1", "dimensions: 2 function_indices: 2") for _ in "ab"
     )
     problem = problems[0]
-    get_optimizer("jde", pop_size=20).minimize(coco.observed_function("f2", problem, lambda: copies), 100, 1)
+    get_optimizer("jde", pop_size=20).minimize(coco.make_observed_function("f2", problem, lambda: copies), 100, 1)
     assert (problem.evaluations, problem.evaluations_constraints) == (100, 100)
 
 
@@ -160,7 +160,7 @@ def test_the_folder_is_that_of_one_logger(ioh_package, tmp_path):
             problem = ioh_package.get_problem(3, run + 1, dim, ioh_package.ProblemClass.BBOB)
             problem.attach_logger(logger)
             seed = get_optimizer("jde").seeds(0, RUNS)[run]
-            get_optimizer("jde", pop_size=20).minimize(ioh.logged_function("f3", problem), 60 * dim, seed)
+            get_optimizer("jde", pop_size=20).minimize(ioh.make_logged_function("f3", problem), 60 * dim, seed)
             problem.reset()
             problem.detach_logger()
     logger.close()

@@ -48,7 +48,7 @@ def test_boxes_hold_the_minimiser_elsewhere(function: str) -> None:
     problem = find_suite(PAPER.suite).function(function, 30).objective
     places = []
     for number in range(3):
-        moved = reproduction.moved_problem(problem, number)
+        moved = reproduction.move_problem(problem, number)
         low, high = moved.bounds.T
         assert (problem.bounds[:, 0] <= low).all()
         assert (high <= problem.bounds[:, 1]).all()
@@ -57,7 +57,7 @@ def test_boxes_hold_the_minimiser_elsewhere(function: str) -> None:
         assert np.array_equal(moved(moved.x_opt[None]), problem(problem.x_opt[None]))
         width = (high - low) / np.diff(problem.bounds)[:, 0]
         assert ((width > 0.5) & (width <= 1)).all()
-        assert np.array_equal(moved.bounds, reproduction.moved_problem(problem, number).bounds)
+        assert np.array_equal(moved.bounds, reproduction.move_problem(problem, number).bounds)
         places.append((moved.x_opt - low) / (high - low))
     assert (places[0] != places[1]).any()
     assert (places[1] != places[2]).any()
@@ -67,7 +67,7 @@ def test_tuning_has_other_boxes_than_the_comparison_and_others_on_every_step() -
     found = reproduction.instances(PAPER, TuningSettings("nashed2012", 5, 300, "300"))
     assert len(found) == 20
     for number, instance in enumerate(found):
-        held_out = [reproduction.moved_problem(instance.problem, box).bounds for box in range(5)]
+        held_out = [reproduction.move_problem(instance.problem, box).bounds for box in range(5)]
         boxes = [instance(seed).bounds for seed in (0, 1, 2, 3, 4)]
         assert instance.problem.name == f"nashed2012/f{number}"
         assert np.array_equal(boxes[3], instance(3).bounds)
@@ -83,7 +83,7 @@ def test_tuning_has_other_boxes_than_the_comparison_and_others_on_every_step() -
 def cell(function: str, box: int, tuned: list[float | None], paper: list[float | None]) -> dict[str, Any]:
     both = {"tuned": tuned, "paper": paper}
     evals = {who: [300] * len(values) for who, values in both.items()}
-    return {"algorithm": "de", "function": function, "box": box, **comparison.ranked(both, evals, 1e-12)}
+    return {"algorithm": "de", "function": function, "box": box, **comparison.rank_runs(both, evals, 1e-12)}
 
 
 def test_judgement() -> None:

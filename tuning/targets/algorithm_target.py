@@ -165,7 +165,7 @@ class AlgorithmTarget(Target):
         """Return the outcomes of algorithms on a job's step; after a failure each runs alone, to find its cause."""
         begin = time.perf_counter()
         try:
-            minimizer = self.fitted(job, algorithms)
+            minimizer = self.begin_batch(job, algorithms)
         except Exception as error:  # a Python objective may raise anything
             if len(algorithms) > 1:
                 return [self.run_batch(job, [algorithm])[0] for algorithm in algorithms]
@@ -175,7 +175,7 @@ class AlgorithmTarget(Target):
         seconds = (self._ended - max(begin, before)) / len(algorithms)
         return [self.outcome(job, run, seconds) for run in minimizer.runs_[: len(algorithms)]]
 
-    def fitted(self, job: TargetJob, algorithms: list[Algorithm]) -> Minimizer:
+    def begin_batch(self, job: TargetJob, algorithms: list[Algorithm]) -> Minimizer:
         """Return the batch of runs, the algorithms' first.
 
         Raises

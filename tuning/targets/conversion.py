@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from skde.algorithms import ALGORITHMS, Algorithm, get_algorithm
-from skde.functions.named_point import refused_signature
+from skde.functions.named_point import find_refused_signature
 from skde.tuning.targets.algorithm_target import AlgorithmTarget
 from skde.tuning.targets.base import Target, TargetLimits
 from skde.tuning.targets.cost_targets import CommandCost, EstimatorCost, FunctionCost, SequentialTarget
@@ -37,7 +37,7 @@ def as_target(
     if hasattr(target, "get_params") and hasattr(target, "fit"):
         return SequentialTarget(EstimatorCost(target), n_jobs)
     if callable(target):
-        if signature := refused_signature(target, 3):
+        if signature := find_refused_signature(target, 3):
             raise TypeError(
                 "the target must take three arguments, f(config, instance, seed), the first one a dict of the "
                 f"parameters; got {quote(target)}, with {signature}"

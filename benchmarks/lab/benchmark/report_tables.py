@@ -10,7 +10,7 @@ from skde.benchmark.records import Cell
 from skde.benchmark.report_pages import ReportTable
 from skde.benchmark.report_plots import curves_of
 from skde.benchmark.results_folder import SuiteResults
-from skde.benchmark.statistics import numbers, rank_sum
+from skde.benchmark.statistics import numbers
 from skde.benchmark.trial_scores import expected_running_time, rank_scores, success_rate
 from skde.curves import evals_to_goals
 from skde.utils.hypothesis_tests import (
@@ -22,6 +22,7 @@ from skde.utils.hypothesis_tests import (
     kruskal_wallis,
     nemenyi,
     rank_biserial,
+    rank_sum,
     vargha_delaney,
     wilcoxon_signed_rank,
 )

@@ -201,7 +201,7 @@ class Reproduction(ABC):
 
     # -- tables --------------------------------------------------------------------------------------------------------
 
-    def found(self, record: Record) -> list[tuple[Any, Cell]]:
+    def find_experiments(self, record: Record) -> list[tuple[Any, Cell]]:
         """Return the experiments of a record with their cells, in the protocol's order."""
         cells = {identity(cell): cell for cell in record["cells"]}
         experiments = self.experiments(record["settings"].get("device", "cpu"))
@@ -217,7 +217,7 @@ class Reproduction(ABC):
         tables : sequence of str or None, default None
             Numbers of the tables; None: all that have a cell.
         """
-        found = self.found(record)
+        found = self.find_experiments(record)
         made = []
         for number, table in self.paper.tables.items():
             if tables is None or number in tables:

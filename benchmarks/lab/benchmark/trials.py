@@ -415,12 +415,12 @@ class Count:
     def of(self, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
         """Return a function of points that counts those it returns values of."""
 
-        def counted(points: Any) -> Any:
+        def count_points(points: Any) -> Any:
             values = function(points)
             self.n_evals += len(points)
             return values
 
-        return counted
+        return count_points
 
 
 def run_trial(optimizer: Optimizer, function: Function, budget: Budget, seed: int, n_jobs: int | None) -> Trial:

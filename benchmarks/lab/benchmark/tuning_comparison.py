@@ -27,7 +27,7 @@ def paper_setting(paper: Paper, name: str) -> Algorithm:
     return algorithm
 
 
-def ranked(error: dict[str, list[float | None]], n_evals: dict[str, list[int]], zero: float) -> dict[str, Any]:
+def rank_runs(error: dict[str, list[float | None]], n_evals: dict[str, list[int]], zero: float) -> dict[str, Any]:
     """Return the part of a record on both settings' runs in one box: their ranks among each other, medians, means.
 
     Parameters
@@ -157,4 +157,4 @@ def unpack(cell: dict[str, Any], runs: Any, zero: float) -> dict[str, Any]:
     if "ranks" in cell:
         return {**cell, "ranks": {setting: expand(cell["ranks"][setting], runs) for setting in BOTH}}
     key = {name: cell[name] for name in ("algorithm", "function", "box")}
-    return {**key, **ranked({setting: cell[setting] for setting in BOTH}, cell["n_evals"], zero)}
+    return {**key, **rank_runs({setting: cell[setting] for setting in BOTH}, cell["n_evals"], zero)}

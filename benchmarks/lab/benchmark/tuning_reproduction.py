@@ -19,7 +19,7 @@ from skde.benchmark.optimizers import Budget
 from skde.benchmark.papers import Paper, Tuning
 from skde.benchmark.records import Record, or_null
 from skde.benchmark.suites import find_suite
-from skde.benchmark.tuning_comparison import BOTH, paper_setting, ranked, read_tuning, write_tuning
+from skde.benchmark.tuning_comparison import BOTH, paper_setting, rank_runs, read_tuning, write_tuning
 from skde.problems import Problem
 from skde.problems.data import uniforms
 from skde.tuning import RacingTuner, Space
@@ -55,7 +55,7 @@ class TuningSettings:
         Limit of an experiment, and of a run of the comparison: seconds, as "1s", or evaluations, as "20000" or
         "1000*dim".
     held_out : int
-        Boxes of every function in which the settings are compared, see `moved_problem`.
+        Boxes of every function in which the settings are compared, see `move_problem`.
     runs : int
         Runs of each of the two settings in each of these boxes.
     seed : int
@@ -250,10 +250,10 @@ class MovedProblem:
 
     def __call__(self, seed: int) -> Problem:
         """Return the problem with the box of a seed."""
-        return moved_problem(self.problem, f"tuning:{seed}")
+        return move_problem(self.problem, f"tuning:{seed}")
 
 
-def moved_problem(problem: Problem, box: int | str) -> Problem:
+def move_problem(problem: Problem, box: int | str) -> Problem:
     """Return a problem with its minimiser at another place of a smaller box.
 
     In every variable a part of the box, up to half of it, is cut off at one of its ends, where the minimiser is not.
@@ -284,9 +284,9 @@ def comparison_jobs(paper: Paper, settings: TuningSettings, name: str, best: dic
 def measure_box(
     paper: Paper, settings: TuningSettings, function: str, both: list[Algorithm], box: int
 ) -> dict[str, Any]:
-    """Return the ranks of both settings' runs on a function in one box, see `ranked`."""
+    """Return the ranks of both settings' runs on a function in one box, see `rank_runs`."""
     problem = find_suite(paper.suite).function(function, settings.dim).objective
-    return ranked(*run_both(moved_problem(problem, box), both, settings, box), paper.zero)
+    return rank_runs(*run_both(move_problem(problem, box), both, settings, box), paper.zero)
 
 
 def run_both(

@@ -26,7 +26,7 @@ from skde.benchmark import provenance
 from skde.benchmark.functions import Function
 from skde.benchmark.optimizers import Optimizer, SkdeOptimizer, get_optimizer
 from skde.benchmark.peer_optimizers import BudgetSpent, EvaluationCounter
-from skde.benchmark.platforms.ioh import logged_function
+from skde.benchmark.platforms.ioh import make_logged_function
 from skde.benchmark.records import shorten, write_figures
 from skde.benchmark.trial_scores import SOLVED, solved_area
 from skde.result import History
@@ -105,7 +105,7 @@ def histories(dim: int, evals_per_dim: int, name: str) -> Iterator[tuple[IntArra
     optimizer = get_optimizer(name)
     for number, instance in product(FUNCTIONS, INSTANCES):
         problem = ioh.get_problem(number, instance, dim, ioh.ProblemClass.BBOB)
-        function = logged_function(f"f{number}", problem)
+        function = make_logged_function(f"f{number}", problem)
         history = run(optimizer, function, evals_per_dim * dim, instance)
         yield history.n_evals, history.best - function.f_opt
 

@@ -16,7 +16,7 @@ from scipy.stats import binomtest
 
 from skde.benchmark import provenance
 from skde.benchmark.functions import Function
-from skde.benchmark.platforms.ioh import logged_function
+from skde.benchmark.platforms.ioh import make_logged_function
 from skde.benchmark.records import write_figures
 from skde.benchmark.statistics import rank_sum
 from skde.benchmark.suites import find_suite
@@ -46,7 +46,7 @@ def functions(suite: str, dim: int, instances: Sequence[int] = INSTANCES) -> Ite
     if suite == BBOB:
         for number in FUNCTIONS:
             problems = [ioh.get_problem(number, one, dim, ioh.ProblemClass.BBOB) for one in instances]
-            yield [logged_function(f"f{number}", problem) for problem in problems]
+            yield [make_logged_function(f"f{number}", problem) for problem in problems]
     else:
         found = find_suite(suite)
         yield from ([found.function(name, dim)] for name in found.functions)

@@ -20,7 +20,7 @@ from sklearn.datasets import (
 from sklearn.ensemble import GradientBoostingClassifier
 
 from skde import get_problem
-from skde.benchmark.tuning_reproduction import moved_problem
+from skde.benchmark.tuning_reproduction import move_problem
 from skde.problems import Problem
 from skde.tuning import space_of
 from skde.tuning.targets.base import TargetJob, TargetLimits
@@ -72,7 +72,7 @@ def suite(repetition: int) -> Task:
     """
     problems = [get_problem(f"nashed2012/f{i}", dim=10) for i in range(20)]
     names = (f"tuners:{repetition}:{which}" for which in ("seen", "held out"))
-    seen, held_out = ([moved_problem(problem, name) for problem in problems] for name in names)
+    seen, held_out = ([move_problem(problem, name) for problem in problems] for name in names)
     return Task("de", space_of("de").parameters, seen, held_out, 600, evals=20000, zero=1e-8)
 
 

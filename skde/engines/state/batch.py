@@ -36,7 +36,7 @@ ADDRESSES = np.array([PLACES[name] for name in AXES])  # the fields of the task 
 
 
 @lru_cache(maxsize=64)
-def described(
+def write_sizes(
     n_runs: int, pop_max: int, dim: int, n_start: int, sorting: int, needs: StateSizes, islands: Archipelago
 ) -> IntArray:
     """Return the words of a task with the sizes of a batch, and with nothing else."""
@@ -117,7 +117,7 @@ class Batch(Runs):
         """Pass to the kernels the part of the spec that does not change."""
         spec = self.spec
         sizes = self.n_runs, self.pop_max, self.dim, len(spec.start), sorting_size(spec)
-        self.task.words[:] = described(*sizes, spec.needs, spec.islands)
+        self.task.words[:] = write_sizes(*sizes, spec.needs, spec.islands)
 
     @cached_property
     def constants(self) -> tuple[tuple[str, int], ...]:

@@ -226,7 +226,7 @@ class GenerationLaunches(ABC):
         """Return an array's address as a kernel argument."""
         return np.int64(address(array, array.dtype, device=self.batch.device))
 
-    def prepared_trials(self, halves: int) -> list[np.int64]:
+    def prepare_trials(self, halves: int) -> list[np.int64]:
         """Allocate memory for the words of the trials of `halves` generations, and return its addresses."""
         size = self.batch.n_runs * self.batch.pop_max * PREPARED_BYTES
         self.words = self.buffer((halves, size), np.uint8, "the random words of trials")
@@ -250,7 +250,7 @@ class OperatorLaunches(GenerationLaunches):
         rows = batch.n_runs * batch.pop_max
         self.values = self.buffer((rows,), batch.spec.dtype, "the values of trials")
         if self.has_operators:
-            self.trial_words = self.prepared_trials(1)[0]
+            self.trial_words = self.prepare_trials(1)[0]
             self.mutants = self.buffer((rows, batch.dim), batch.spec.dtype, "the mutants of a generation")
 
     def launch(self, g: int, generations: int, clock: np.int64) -> None:
@@ -315,7 +315,7 @@ class FusedLaunches(GenerationLaunches):
 
     def __init__(self, batch: Batch, plan: Plan, scratch: int, compile_for: CompileFor) -> None:
         super().__init__(batch, plan, scratch, compile_for)
-        self.buffers = self.prepared_trials(2) if self.has_operators else [NULL, NULL]
+        self.buffers = self.prepare_trials(2) if self.has_operators else [NULL, NULL]
 
     def launch(self, g: int, generations: int, clock: np.int64) -> None:
         """Launch generations g + 1, ..., g + generations."""

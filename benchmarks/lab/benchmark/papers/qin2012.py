@@ -89,9 +89,9 @@ class Qin2012(Reproduction):
             for function in FUNCTIONS
             for pop_size in POP_SIZES
         ]
-        return values + self.timed(device)
+        return values + self.time_experiments(device)
 
-    def timed(self, device: str) -> list[PaperExperiment]:
+    def time_experiments(self, device: str) -> list[PaperExperiment]:
         """Return the experiments of the times, with runs one after another."""
         return [
             PaperExperiment(

@@ -58,7 +58,7 @@ def open_problem(suite: str, function: str, dim: int, instance: int, log: Logger
     problem = problems[0]
     try:
         problem.observe_with(observer)
-        yield observed_function(function, problem, lambda: one_problem(suite, function, dim, instance))
+        yield make_observed_function(function, problem, lambda: one_problem(suite, function, dim, instance))
     finally:
         problem.free()  # writes the last lines; a second problem that is observed before would end the process
         cocoex.log_level(before)
@@ -72,7 +72,7 @@ def one_problem(suite: str, function: str, dim: int, instance: int) -> Any:
     return cocoex.Suite(suite, f"instances: {instance}", f"dimensions: {dim} function_indices: {number}")
 
 
-def observed_function(name: str, problem: Any, copies: Callable[[], Any]) -> Function:
+def make_observed_function(name: str, problem: Any, copies: Callable[[], Any]) -> Function:
     """Return a problem as a function; it is called once for each point, since COCO has no call for several."""
     box = np.column_stack([problem.lower_bounds, problem.upper_bounds]).astype(float)
     n_integer = problem.number_of_integer_variables

@@ -56,14 +56,14 @@ def open_problem(suite: str, function: str, dim: int, instance: int, log: Logger
     )
     problem.attach_logger(logger)
     try:
-        yield logged_function(function, problem)
+        yield make_logged_function(function, problem)
     finally:
         problem.reset()
         problem.detach_logger()
         logger.close()
 
 
-def logged_function(name: str, problem: Any) -> Function:
+def make_logged_function(name: str, problem: Any) -> Function:
     """Return a problem as a function; one call takes a whole population, as lists, which ioh reads fastest."""
     f_opt = float(problem.optimum.y)
     box = np.column_stack([problem.bounds.lb, problem.bounds.ub]).astype(float)
@@ -75,10 +75,10 @@ def logged_function(name: str, problem: Any) -> Function:
         values: list[float] = problem(rows)
         return values
 
-    def solved() -> bool:
+    def is_solved() -> bool:
         return bool(problem.state.current_best.y <= f_opt + LAST_TARGET)
 
-    return Function(name, of_arrays, of_lists, box, f_opt, None, solved)
+    return Function(name, of_arrays, of_lists, box, f_opt, None, is_solved)
 
 
 # -- files -------------------------------------------------------------------------------------------------------------
