@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 
 def built_once(name: str, build: Callable[[Path], None], tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -16,8 +16,7 @@ def built_once(name: str, build: Callable[[Path], None], tmp_path_factory: pytes
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent  # the folder of all processes
     path = folder / name
-    with open(folder / f"{name}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with FileLock(folder / f"{name}.lock"):
         if not path.exists():
             unfinished = path.with_name(f"{name}.unfinished")
             build(unfinished)
