@@ -226,7 +226,7 @@ def tuning_entry(tuner: RacingTuner, elapsed: float) -> dict[str, Any]:
     return {
         "finished": tuner.finished_,
         "best": best,
-        "python": python_line(tuner.configured(best), best),
+        "python": python_line(tuner.configure(best), best),
         "elites": [elite.params for elite in tuner.elites_],
         "n_experiments": tuner.n_experiments_,
         "n_configurations": len({result.configuration for result in tuner.results_}),
