@@ -46,7 +46,7 @@ def search_by_scoring(
     ridge : ndarray of shape (n_parameters,)
         Penalties on the squares of parameters.
     theta, limits, free, max_steps
-        As in `polished`.
+        As in `polish_squares`.
     step : callable
         step(theta, value) is called before every step; true ends the search.
     """

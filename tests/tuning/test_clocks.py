@@ -149,19 +149,19 @@ def test_prepared_batches_end_after_an_interruption(
     if device == "cpu":
         assert begun == [1, 1]  # no later batch began
     with pytest.raises(KeyboardInterrupt):  # what was cut short is no result
-        target.fitted(jobs[0], [DE(pop_size=10)])
+        target.begin_batch(jobs[0], [DE(pop_size=10)])
 
 
 def test_batches_with_clocks_are_always_full() -> None:
     """Alone, a run would have both threads, and come further than others on the same step."""
     target = as_target("de", TargetLimits(0.1), 2, "cpu")
     jobs = [TargetJob(number, {"pop_size": size}, 0, PROBLEM, 7) for number, size in enumerate((10, 50, 20))]
-    batch = target.fitted(jobs[2], [DE(pop_size=20)])
+    batch = target.begin_batch(jobs[2], [DE(pop_size=20)])
     assert [run.seed for run in batch.runs_] == [batch.runs_[0].seed] * 2
     outcomes = list(target.run(jobs))
     assert [outcome.n_evals % job.params["pop_size"] for outcome, job in zip(outcomes, jobs, strict=True)] == [0] * 3
     by_evals = as_target("de", TargetLimits(0.1, 500), 2, "cpu")
-    assert len(by_evals.fitted(jobs[2], [DE(pop_size=20)]).runs_) == 1
+    assert len(by_evals.begin_batch(jobs[2], [DE(pop_size=20)]).runs_) == 1
 
 
 def test_prepared_batches_keep_their_order() -> None:
