@@ -16,8 +16,8 @@
 //
 // A trial outside the box is repaired, and ranked by f + gamma d^2, where d is the distance of m + sigma A z_k from the
 // box, in widths of the box; gamma is the smallest so far of `penalty` times the interquartile range of a generation's
-// values, up to the largest finite one, divided by the mean variance of its components. It rises to the last of these
-// while m is further from the box than 3 max(1, sqrt(D) / mu_eff) standard deviations.
+// values, up to the largest finite one, divided by the mean variance of its components. It rises to the last of these while m is further from the box
+// than 3 max(1, sqrt(D) / mu_eff) standard deviations.
 //
 // A generation of lambda = k pop trials takes k generations of the driver. The population has the best point of each
 // row so far.
@@ -25,7 +25,6 @@
 #include "algorithms/cmaes_restarts.cuh"
 #include "algorithms/cmaes_weights.cuh"
 #include "algorithms/matrix_root.cuh"
-#include "core/ranked_draws.cuh"
 #include "core/run.cuh"
 #include "core/variation.cuh"
 #include "random/distributions.cuh"
@@ -151,7 +150,7 @@ struct Cmaes : BaseAlgorithm {
     const int lambda = int(before[PARTS]) * run.pop;
     const double* const f = values(run);
     const double* const ranks = sort_by_merging(team, lambda, [=](int k) { return f[k]; }, order(run), spare(run));
-    update(team, run, RankedTrials{g, lambda, int(before[PARTS]), ranks}, before, now);
+    update(team, run, g, lambda, ranks, before, now);
     if (run.settings.restarts != Restarts::NONE) Restart::check(team, run, g, lambda, ranks, before, now);
   }
 
@@ -178,99 +177,127 @@ struct Cmaes : BaseAlgorithm {
     team.multiply(A, z, y, run.dim);
   }
 
-  // body(draws) for the z of ranks 0 ... n - 1 and their weights times `rate`. Those of negative weights are divided by
-  // |z|^2 / D                                                                                                  (46)
-  template <class Team, class R, class Add>
-  SKDE_FN static void each_weighted(Team& team, const R& run, const RankedTrials& trials, const Rates& rates, int n,
-                                    double rate, Add add) {
+  // The z of the generation's trial k: those of the driver's last generation are stored, others are made again, in
+  // place q.
+  template <class Team, class R>
+  SKDE_FN static const typename R::real* z_of(Team& team, const R& run, i64 g, int parts, int k, int q) {
     using real = typename R::real;
-    // z that are made again use the columns of the root as memory.
-    const DrawMemory<real> memory{run.archive(DRAW), root(run), !run.settings.diagonal && run.dim >= DRAWS_TOGETHER};
-    const auto weight = [&](int r) { return Weights::weight(rates, trials.lambda, r); };
-    const auto weigh = [&](double w, const real* z) {
-      if (w < 0) w *= run.dim / max_of(double(team.sum(run.dim, [&](int j) { return z[j] * z[j]; })), 1e-30);
-      return rate * w;
-    };
-    each_ranked<Vectors>(team, run, trials, n, memory, run.archive(MEAN), weight, weigh, add);
+    const i64 generation = g - parts + 1 + k / run.pop;
+    const int i = k % run.pop;
+    if (generation == g) return run.vector(Vectors::z, g, i);
+    const ComponentWords<Team, Stream, 1> words(team, run.stream(generation, i, COMBINATION), run.dim);
+    real* const z = q == 0 ? run.archive(DRAW) : root(run) + (q - 1) * run.dim;
+    team.sync();
+    team.map(run.dim, z, [&](int j, int k) { return real(normal_draw(words.at(j, k))); });
+    team.sync();
+    return z;
   }
 
-  // The state after the generation g of the search that has these trials.
-  template <class Team, class R>
-  SKDE_FN static void update(Team& team, const R& run, const RankedTrials& trials, const double* before, double* now) {
+  // Some of a generation's trials, by rank: their z, and their weights times `rate`. A GPU reads and writes a sum
+  // of several at a time less often. A CPU has its sums in a cache.
+  static constexpr int TOGETHER = MANY_TEAMS ? 8 : 1;
+  template <class real> struct Trials {
+    const real* z[TOGETHER];
+    real w[TOGETHER];
+  };
+
+  // add(trials) for those of ranks 0 ... n - 1 in order. The z of a negative weight is scaled to the length sqrt(D). A
+  // place without a trial has the weight 0.
+  template <class Team, class R, class Add>
+  SKDE_FN static void each_ranked(Team& team, const R& run, i64 g, int lambda, const double* ranks, const Rates& rates,
+                                  int parts, int n, double rate, Add add) {
     using real = typename R::real;
-    const int length = int(before[LENGTH]) + 1;
+    // Redrawn z use the columns of the root as memory.
+    const bool few = parts > 1 && (run.settings.diagonal || run.dim < TOGETHER);
+    const int together = few ? 1 : TOGETHER;
+    SKDE_NO_UNROLL
+    for (int base = 0; base < n; base += together) {
+      const auto weights = team.template gather<TOGETHER>(
+          [&](int q) { return q < together && base + q < n ? Weights::weight(rates, lambda, base + q) : 0.0; });
+      Trials<real> trials{};
+      bool any = false;
+      SKDE_NO_UNROLL
+      for (int q = 0; q < TOGETHER; ++q) {
+        double w = weights.at(q);
+        trials.z[q] = run.archive(MEAN);
+        if (w == 0) continue;
+        any = true;
+        const real* const z = trials.z[q] = z_of(team, run, g, parts, int(ranks[base + q]), q);
+        if (w < 0) w *= run.dim / max_of(double(team.sum(run.dim, [&](int j) { return z[j] * z[j]; })), 1e-30);
+        trials.w[q] = real(rate * w);
+      }
+      if (any) add(trials);
+    }
+  }
+
+  // body(c, column(c), j) for the components j of the columns c of a matrix.
+  template <class Team, class Column, class Body>
+  SKDE_FN static void each_entry(Team& team, int dim, Column column, Body body) {
+    if constexpr (Team::size > 1) {
+      team.each(dim * dim, [&](int k) {
+        const int c = k / dim;
+        body(c, column(c), k - c * dim);
+      });
+    } else {
+      for (int c = 0; c < dim; ++c) {
+        const auto of_column = column(c);
+        team.each(dim, [&](int j) { body(c, of_column, j); });
+      }
+    }
+  }
+
+  template <class Team, class R>
+  SKDE_FN static void update(Team& team, const R& run, i64 g, int lambda, const double* ranks, const double* before,
+                             double* now) {
+    using real = typename R::real;
+    const int dim = run.dim, parts = int(before[PARTS]), length = int(before[LENGTH]) + 1;
     const Rates rates = Weights::load(before);
     const double sigma = before[SIGMA];
 
-    const real* const z_w = recombine(team, run, trials, rates);
-    move_mean(team, run, factor(run, int(before[FACTOR])), z_w, real(sigma));
-    const StepSize step = adapt_step(team, run, rates, z_w, sigma, before[DAMPED]);
-    move_rank_one_path(team, run, rates, z_w, step.h);
-    change_matrix(team, run, trials, rates, step.h);
+    real* const step = run.archive(STEP);  // z_w
+    team.each(dim, [&](int j) { step[j] = 0; });
+    each_ranked(team, run, g, lambda, ranks, rates, parts, lambda / 2, 1, [&](const Trials<real> trials) {
+      team.each(dim, [&](int j) {
+        real sum = step[j];
+        SKDE_UNROLL
+        for (int q = 0; q < TOGETHER; ++q) sum += trials.w[q] * trials.z[q][j];
+        step[j] = sum;
+      });
+    });
+    move_mean(team, run, factor(run, int(before[FACTOR])), step, real(sigma));
 
+    real* const path = run.archive(PATH);
+    const real fades = real(1 - rates.c_sigma), gains = real(sqrt(rates.c_sigma * (2 - rates.c_sigma) * rates.mu_eff));
+    team.each(dim, [&](int j) { path[j] = fades * path[j] + gains * step[j]; });
+    const double size = sqrt(double(team.sum(dim, [&](int j) { return path[j] * path[j]; })));
+    const double n = dim, expected = sqrt(n) * (1 - 1 / (4 * n) + 1 / (21 * n * n));
+    const double damped = before[DAMPED] * (1 - rates.c_sigma) * (1 - rates.c_sigma);
+    const bool h = size < (1.4 + 2 / (n + 1)) * expected * sqrt(1 - damped);
+    const double grown = sigma * exp(min_of((rates.c_sigma / rates.damping) * (size / expected - 1), 1.0));
+
+    real* const v = run.archive(RANK_ONE_PATH);
+    const real stays = real(1 - rates.c_c), enters = real(h ? sqrt(rates.c_c * (2 - rates.c_c) * rates.mu_eff) : 0.0);
+    team.each(dim, [&](int j) { v[j] = stays * v[j] + enters * step[j]; });
+
+    change_matrix(team, run, g, lambda, ranks, rates, parts, h);
     const int age = int(before[AGE]) + 1;
-    const double lasts = run.settings.diagonal ? 1.0 : 1 / (10 * double(run.dim) * (rates.c_1 + rates.c_mu));
+    const double lasts = run.settings.diagonal ? 1.0 : 1 / (10 * n * (rates.c_1 + rates.c_mu));
     const bool changes = age >= lasts;
     if (changes) change_factor(team, run, int(before[FACTOR]));
-    const double gamma = penalty(team, run, trials.lambda, trials.ranks, step.sigma, rates.mu_eff, before[GAMMA]);
+    const double gamma = penalty(team, run, lambda, ranks, grown, rates.mu_eff, before[GAMMA]);
     if (team.lane != 0) return;
     now[GAMMA] = gamma;
-    now[PART] = 0, now[LENGTH] = length, now[DAMPED] = step.damped;
-    now[SIGMA] = min_of(max_of(step.sigma, 1e-100), 1e10);
+    now[PART] = 0, now[LENGTH] = length, now[DAMPED] = damped;
+    now[SIGMA] = min_of(max_of(grown, 1e-100), 1e10);
     now[AGE] = changes ? 0 : age;
     if (changes && !run.settings.diagonal) now[FACTOR] = 1 - before[FACTOR];
   }
 
-  // z_w = sum of w_k z_k over the mu best                                                                        (41)
-  template <class Team, class R>
-  SKDE_FN static const typename R::real* recombine(Team& team, const R& run, const RankedTrials& trials,
-                                                   const Rates& rates) {
-    using real = typename R::real;
-    real* const z_w = run.archive(STEP);
-    team.each(run.dim, [&](int j) { z_w[j] = 0; });
-    each_weighted(team, run, trials, rates, trials.lambda / 2, 1, [&](const WeightedDraws<real> draws) {
-      team.each(run.dim, [&](int j) { z_w[j] = draws.add_to(z_w[j], j); });
-    });
-    return z_w;
-  }
-
-  // m' = m + sigma A z_w                                                                                         (42)
   template <class Team, class R, class real>
   SKDE_FN static void move_mean(Team& team, const R& run, const real* A, const real* step, real sigma) {
     real *const mean = run.archive(MEAN), *const y = run.archive(PRODUCT);
     transform(team, run, A, step, y);
     team.each(run.dim, [&](int j) { mean[j] += sigma * y[j]; });
-  }
-
-  // p_s' = (1 - c_s) p_s + sqrt(c_s (2 - c_s) mu_eff) z_w                                                        (43)
-  // sigma' = sigma exp((c_s / d_s) (|p_s'| / E|N(0, I)| - 1)), at most e times as large                          (44)
-  // h: whether |p_s'| / sqrt(1 - (1 - c_s)^(2 LENGTH)) is below (1.4 + 2 / (D + 1)) E|N(0, I)|
-  struct StepSize {
-    double sigma, damped;
-    bool h;
-  };
-  template <class Team, class R>
-  SKDE_FN static StepSize adapt_step(Team& team, const R& run, const Rates& rates, const typename R::real* z_w,
-                                     double sigma, double damped) {
-    using real = typename R::real;
-    real* const path = run.archive(PATH);
-    const real fades = real(1 - rates.c_sigma), gains = real(sqrt(rates.c_sigma * (2 - rates.c_sigma) * rates.mu_eff));
-    team.each(run.dim, [&](int j) { path[j] = fades * path[j] + gains * z_w[j]; });
-    const double size = sqrt(double(team.sum(run.dim, [&](int j) { return path[j] * path[j]; })));
-    const double n = run.dim, expected = sqrt(n) * (1 - 1 / (4 * n) + 1 / (21 * n * n));
-    damped = damped * (1 - rates.c_sigma) * (1 - rates.c_sigma);
-    const bool h = size < (1.4 + 2 / (n + 1)) * expected * sqrt(1 - damped);
-    return {sigma * exp(min_of((rates.c_sigma / rates.damping) * (size / expected - 1), 1.0)), damped, h};
-  }
-
-  // v' = (1 - c_c) v + h sqrt(c_c (2 - c_c) mu_eff) z_w                                                          (45)
-  template <class Team, class R>
-  SKDE_FN static void move_rank_one_path(Team& team, const R& run, const Rates& rates, const typename R::real* z_w,
-                                         bool h) {
-    using real = typename R::real;
-    real* const v = run.archive(RANK_ONE_PATH);
-    const real stays = real(1 - rates.c_c), enters = real(h ? sqrt(rates.c_c * (2 - rates.c_c) * rates.mu_eff) : 0.0);
-    team.each(run.dim, [&](int j) { v[j] = stays * v[j] + enters * z_w[j]; });
   }
 
   // gamma, of the penalty for trials outside the box.
@@ -293,9 +320,10 @@ struct Cmaes : BaseAlgorithm {
     return gamma > 0 && (rises || gamma < old) ? gamma : old;
   }
 
-  // S' = (1 + c_1 (1 - h) c_c (2 - c_c) - c_1 - c_mu sum of w_k) S + c_1 v' v'^T + c_mu sum of w_k° z_k z_k^T        (47)
+  // S' of the equations above.
   template <class Team, class R>
-  SKDE_FN static void change_matrix(Team& team, const R& run, const RankedTrials& trials, const Rates& rates, bool h) {
+  SKDE_FN static void change_matrix(Team& team, const R& run, i64 g, int lambda, const double* ranks,
+                                    const Rates& rates, int parts, bool h) {
     using real = typename R::real;
     const int dim = run.dim;
     const bool diagonal = run.settings.diagonal;
@@ -310,11 +338,22 @@ struct Cmaes : BaseAlgorithm {
     else
       each_entry(team, dim, scaled_v,
                  [&](int c, real scale, int j) { S[c * dim + j] = stays * S[c * dim + j] + scale * v[j]; });
-    each_weighted(team, run, trials, rates, trials.lambda, rates.c_mu, [&](const WeightedDraws<real> draws) {
-      const auto scaled = [&](int c) { return draws.scaled(c); };
-      if (diagonal) return team.each(dim, [&](int j) { S[j] = draws.add_to(S[j], scaled(j), j); });
-      each_entry(team, dim, scaled,
-                 [&](int c, const auto& scale, int j) { S[c * dim + j] = draws.add_to(S[c * dim + j], scale, j); });
+    each_ranked(team, run, g, lambda, ranks, rates, parts, lambda, rates.c_mu, [&](const Trials<real> trials) {
+      const auto scaled_z = [&](int c) {
+        Several<real, TOGETHER> scale;
+        SKDE_UNROLL
+        for (int q = 0; q < TOGETHER; ++q) scale.of[q] = trials.w[q] * trials.z[q][c];
+        return scale;
+      };
+      const auto added = [&](real sum, const Several<real, TOGETHER>& scale, int j) {
+        SKDE_UNROLL
+        for (int q = 0; q < TOGETHER; ++q) sum += scale.of[q] * trials.z[q][j];
+        return sum;
+      };
+      if (diagonal) return team.each(dim, [&](int j) { S[j] = added(S[j], scaled_z(j), j); });
+      each_entry(team, dim, scaled_z, [&](int c, const Several<real, TOGETHER>& scale, int j) {
+        S[c * dim + j] = added(S[c * dim + j], scale, j);
+      });
     });
     team.sync();
   }

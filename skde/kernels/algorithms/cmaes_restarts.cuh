@@ -14,6 +14,56 @@ namespace SKDE_NAMESPACE {
 
 SKDE_ENUM_CLASS(Restarts, int, NONE, IPOP, BIPOP);
 
+// The number of n values at(k) that come before number i, equal ones by their numbers. One lane counts, and loads
+// several values at a time.
+template <class At> SKDE_FN int place_of(int n, At at, int i) {
+  constexpr int AT_ONCE = 8;
+  const auto value = at(i);
+  int before = 0;
+  for (int base = 0; base < n; base += AT_ONCE) {
+    double other[AT_ONCE];
+    SKDE_UNROLL
+    for (int k = 0; k < AT_ONCE; ++k) other[k] = at(min_of(base + k, n - 1));
+    SKDE_UNROLL
+    for (int k = 0; k < AT_ONCE; ++k) before += (base + k < n) & precedes(other[k], value, base + k < i);
+  }
+  return before;
+}
+
+// The order of n values at(k), NaN last, equal ones by their numbers, in `order` or in `spare`: where it is. One team
+// makes it. Few values are ranked by counting, others by merging.
+template <class Team, class At>
+SKDE_APART double* sort_by_merging(Team& team, int n, At at, double* order, double* spare) {
+  if (n <= COUNTED) {
+    if constexpr (Team::size > 1) {
+      team.each(n, [&](int k) { order[place_of(n, at, k)] = k; });
+    } else {
+      for (int k = 0; k < n; ++k) order[count_before(team, n, at, at(k), [=](int other) { return other < k; })] = k;
+    }
+    team.sync();
+    return order;
+  }
+  const int chunk = (n + team.size - 1) / team.size, first = team.lane * chunk, last = min_of(first + chunk, n);
+  for (int k = first; k < last; ++k) order[k] = k;
+  team.sync();
+  for (int width = 1; width < n; width *= 2) {
+    const double* const from = order;
+    const auto value = [&](int q) { return at(int(from[q])); };
+    int before = 0;  // the values of the neighbouring block before this one
+    for (int p = first; p < last; ++p) {
+      const int block = p / width, begin = min_of((block ^ 1) * width, n), end = min_of(begin + width, n);
+      const bool right = block & 1;
+      if (p == first || p % width == 0) before = bisect(begin, end, value, value(p), right);
+      while (begin + before < end && precedes(value(begin + before), value(p), right)) ++before;
+      spare[(right ? p - width : p) + before] = from[p];
+    }
+    team.sync();
+    double* const sorted = spare;
+    spare = order, order = sorted;
+  }
+  return order;
+}
+
 template <class A> struct CmaesRestarts {
   enum Regime : int { FIRST, LARGE_RUN, SMALL_RUN };
   static constexpr double MOST_CONDITION = 1e14, MOST_GROWTH = 1e3;
