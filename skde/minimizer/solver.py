@@ -368,6 +368,7 @@ class Minimizer(MinimizerParameters):
         if warm:
             self._check_warm(engine, objective, x0)
         else:
+            self._objective = objective  # before the runner, so that Ctrl-C leaves no runner with another function
             self._runner = self._make_runner(engine, objective, x0, asked=False)
         self._objective = objective
         return self._prepare(objective)

@@ -24,7 +24,7 @@ class MinMaxSolution(BaseSolver):
 
     NOT_PICKLED: ClassVar[tuple[str, ...]] = (*BaseSolver.NOT_PICKLED, "_compared", "_searched")
 
-    _objective: MinMaxObjective | None  # None in ask and tell, and after loading a fit of a Python function
+    _objective: MinMaxObjective | None = None  # None in ask and tell, and after loading a fit of a Python function
     _boxes: tuple[FloatArray, FloatArray | None]  # of x, and of y where y is not a vector of multipliers
     _compared: tuple[list[RunResult], int, RunResult] | None = None
     _searched: tuple[RunResult, tuple[float, float]] | None = None

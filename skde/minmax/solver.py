@@ -364,6 +364,7 @@ class MinMaxSolver(MinMaxSolution):
         check_game_parameters(self)
         objective = resolve_objective(self, f, bounds_x, bounds_y, dim)
         with self._earlier_fit_kept():
+            self._objective, self._source, self._cycle = objective, objective.source, None
             self._runner = self._start(objective, coevolution_spec(self, objective), self.n_cycles)
             self._prepare(objective)
         self._solve(objective)
