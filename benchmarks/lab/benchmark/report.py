@@ -65,10 +65,11 @@ def make_report(
     >>> import tempfile
     >>> from skde.benchmark import report, trials
     >>> from skde.benchmark.optimizers import get_optimizer
-    >>> from skde.benchmark.growing_record import Recording
+    >>> from skde.benchmark.growing_record import GrowingRecording
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     settings, optimizers = trials.Settings("qin2012", "500", 5), [get_optimizer("de"), get_optimizer("jde")]
-    ...     _ = trials.run(settings, optimizers, [2], recording=Recording(f"{folder}/runs.json"))
+    ...     settings = trials.TrialSettings("qin2012", "500", 5)
+    ...     optimizers = [get_optimizer("de"), get_optimizer("jde")]
+    ...     _ = trials.run(settings, optimizers, [2], recording=GrowingRecording(f"{folder}/runs.json"))
     ...     made = report.make_report(folder)
     >>> [section.title for section in made.sections]
     ['Algorithms', 'D = 2', 'Time']
