@@ -132,7 +132,7 @@ def test_the_other_runs_go_on_after_a_function_that_raises(module, monkeypatch):
     with pytest.raises(
         RuntimeError, match="first run 1 of jde:pop_size=10 on raising D=2: ZeroDivisionError: in the f"
     ):
-        trials.run(settings, [optimizer], [2], recording=trials.Recording(started=kept.update))
+        trials.run(settings, [optimizer], [2], recording=trials.GrowingRecording(started=kept.update))
     (cell,) = kept["cells"]
     assert cell["failures"] == [{"run": 1, "error": "ZeroDivisionError: in the function"}]
     # Each run alone has the bits that it has in a batch.
@@ -157,7 +157,11 @@ def test_a_value_of_minus_infinity_is_a_failure(module, algorithm):
     settings, kept = trials.TrialSettings(f"{module}:unbounded", "200", 1), {}
     with pytest.raises(RuntimeError, match="the function returned -inf, which has no error"):
         trials.run(
-            settings, [get_optimizer(algorithm)], [2], curves=True, recording=trials.Recording(started=kept.update)
+            settings,
+            [get_optimizer(algorithm)],
+            [2],
+            curves=True,
+            recording=trials.GrowingRecording(started=kept.update),
         )
     (cell,) = kept["cells"]
     assert (cell["best"], cell["n_evals"], cell["solved_at"]) == ([None], [200], [None])
@@ -178,7 +182,10 @@ def test_return_values_are_checked_alike_for_every_library(module, algorithm):
 
 
 def test_a_record_goes_on_with_the_same_minimum_only(module, tmp_path):
-    settings, recording = trials.TrialSettings(f"{module}:bowl", "200", 1), trials.Recording(out=tmp_path / "runs.json")
+    settings, recording = (
+        trials.TrialSettings(f"{module}:bowl", "200", 1),
+        trials.GrowingRecording(out=tmp_path / "runs.json"),
+    )
     trials.run(settings, [get_optimizer("jde")], [2], recording=recording)
     (tmp_path / f"{module}.py").write_text(MODULE.replace("bowl.f_opt = 3.0", "bowl.f_opt = 2.0"))
     sys.modules.pop(module)
