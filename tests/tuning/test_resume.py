@@ -214,7 +214,7 @@ def test_only_the_same_tuning_is_resumed(options: dict[str, Any], message: str, 
     with pytest.raises(ValueError, match=message):
         tuner(**{"storage": storage, "max_experiments": 100, **options}).resume(cost)
     with pytest.raises(ValueError, match="had another target"):
-        tuner(storage=storage, max_experiments=100).resume(truth)
+        tuner(storage=storage, max_experiments=100).resume(lambda config, instance, seed: truth(config))
 
 
 def test_a_changed_space_function_is_refused(tmp_path: Path) -> None:
