@@ -21,6 +21,7 @@ import hypothesis
 import joblib
 import pytest
 
+from skde import DeviceObjective
 from skde.engines import find_gpus
 from skde.engines.gpu import graph_replay
 
@@ -110,3 +111,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     config.hook.pytest_deselected(items=[item for item in items if left_out(item)])
     items[:] = [item for item in items if not left_out(item)]
+
+
+@pytest.fixture
+def objective_with_scratch() -> DeviceObjective:
+    """Return an objective with working memory of one number for each variable, and an array."""
+    body = """
+    real* y = team.scratch;
+    team.each(d, [&](int j) { y[j] = cos(x[j]) * w[j % int(w_size)]; });
+    team.sync();
+    return team.sum(d, [&](int j) { return y[j] + x[(j + 1) % d] * x[j]; });
+    """
+    return DeviceObjective(body, arrays={"w": [1.0, 2.0, 3.0]}, scratch=1)
