@@ -224,7 +224,7 @@ def test_parameters_that_are_none() -> None:
         (lambda X: f(X) + 1j, TypeError, r"real numbers, got dtype complex128; return .real"),
         (lambda X: ["a"] * len(X), TypeError, r"real numbers, got dtype <U1"),
         (lambda X: None, TypeError, r"real numbers, got dtype object"),
-        (lambda X: [1, [2]], TypeError, r"must be an array of 5 numbers"),
+        (lambda X: [1, [2]], TypeError, r"must return a tuple, \(f, g\)"),
         (3, TypeError, r"the objective must be a problem's name.*got 3 \(int\)"),
         ("rastrigan", ValueError, r"no problem named 'rastrigan'; did you mean 'rastrigin'"),
     ],

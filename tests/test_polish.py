@@ -375,7 +375,7 @@ def test_a_checkpoint_of_a_polish(tmp_path: Path) -> None:
     [(1, -1.0, "numbers >= 0"), (1, np.nan, "numbers >= 0"), (2, 0.5, "whole numbers"), (4, -2.0, "numbers >= 0")],
 )
 def test_a_wrong_file_is_refused(tmp_path: Path, column: int, value: float, error: str) -> None:
-    from skde import serialization
+    from skde.utils import serialization
 
     path = tmp_path / "fit.skde"
     fit().save(path)

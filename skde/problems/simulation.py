@@ -225,7 +225,9 @@ def has_outputs(value: Any, n: int | None = None) -> bool:
 
 def refuse_list(value: Any, shape: tuple[int, ...]) -> None:
     """Refuse the list [f, g] or [f, g, h], with f of this shape: a list may as well be several objectives."""
-    if isinstance(value, list) and len(value) in (2, 3) and np.shape(value[0]) == shape:
+    if not isinstance(value, list) or len(value) not in (2, 3):
+        return
+    if np.shape(value[0]) == shape and not isinstance(value[0], str):
         raise ListReturned(
             f"an objective with constraints must return a tuple, (f, g) or (f, g, h), got a list of {len(value)}; an "
             "objective without constraints returns f alone"

@@ -246,7 +246,7 @@ def test_the_text_of_an_estimator_is_the_same_in_every_process() -> None:
     # The root is last: the sources of skde there have no compiled core.
     code = (
         f"import json, sys; sys.path.append({str(ROOT)!r}); import {__name__} as same; "
-        "print(json.dumps([same.described(one) for one in same.DIFFERENT]))"
+        "print(json.dumps([same.describe_input(one) for one in same.DIFFERENT]))"
     )
     run = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
     assert json.loads(run.stdout) == texts
