@@ -93,7 +93,7 @@ class BaseSolver(BaseEstimator):
                 self.__dict__.update(before)
             raise
 
-    def _fitted(self, allowed: str = "") -> Runner:
+    def _require_fit(self, allowed: str = "") -> Runner:
         if not self.__sklearn_is_fitted__() and not (allowed and hasattr(self, "_runner")):
             raise NotFittedError(f"this {type(self).__name__} has evaluated nothing yet: call fit, or ask and tell")
         return self._runner
@@ -101,7 +101,7 @@ class BaseSolver(BaseEstimator):
     @property
     def runs_(self) -> list[RunResult]:
         """Every run's result."""
-        return self._fitted().results()
+        return self._require_fit().results()
 
     @property
     def _best_run(self) -> int:
@@ -114,7 +114,7 @@ class BaseSolver(BaseEstimator):
     @property
     def x_(self) -> Array:
         """The best point of all runs, of shape (dim,)."""
-        return self._given(self._best.x)
+        return self._give_back(self._best.x)
 
     @property
     def params_(self) -> dict[str, Any]:
@@ -123,7 +123,7 @@ class BaseSolver(BaseEstimator):
 
     @property
     def _variables(self) -> Variables | None:
-        return self._fitted().batch.spec.variables
+        return self._require_fit().batch.spec.variables
 
     @property
     @abstractmethod
@@ -173,19 +173,19 @@ class BaseSolver(BaseEstimator):
     @property
     def population_(self) -> Array:
         """The best run's population, of shape (pop_size, dim); of all its islands, one after the other."""
-        return self._given(self._populations(self._best_run)[0])
+        return self._give_back(self._populations(self._best_run)[0])
 
     @property
     def fitness_(self) -> Array:
         """The values of the best run's population, of shape (pop_size,); infinite where a point is not feasible."""
-        return self._given(self._populations(self._best_run)[1])
+        return self._give_back(self._populations(self._best_run)[1])
 
-    def _given(self, array: FloatArray) -> Any:
+    def _give_back(self, array: FloatArray) -> Any:
         """Return an array of the results in the caller's library."""
         return array if self._library is None else self._library.convert(array)
 
     def _populations(self, run: int) -> tuple[FloatArray, FloatArray]:
-        runner = self._fitted()
+        runner = self._require_fit()
         x, fitness = runner.population(run)
         return values_of_points(runner.batch, x), fitness if runner.rules is None else values_of_codes(fitness)
 
@@ -197,7 +197,7 @@ class BaseSolver(BaseEstimator):
         population, fitness = self._populations(best)
         result = optimize_result(runs[best], population, fitness, sum(run.n_evals for run in runs))
         if self._library is not None:
-            result |= {name: self._given(result[name]) for name in ("x", "population", "population_energies")}
+            result |= {name: self._give_back(result[name]) for name in ("x", "population", "population_energies")}
         if self._variables is not None:
             result["params"] = self.params_
         return result

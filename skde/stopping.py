@@ -93,7 +93,7 @@ class Limits:
         evals = self.evals(dim) if kept else None
         return self if evals is None else replace(self, max_evals=evals - kept)
 
-    def planned(self, dim: int, n_islands: int = 1) -> FitSetting:
+    def to_setting(self, dim: int, n_islands: int = 1) -> FitSetting:
         """Return what an algorithm may plan with: the limits of one population as far as they are known."""
         evals = self.evals(dim)
         # The sizes of a shrinking population are computed in doubles, which do not represent larger integers exactly.

@@ -14,7 +14,7 @@ from scipy.optimize import NonlinearConstraint
 
 from skde import DE, LSHADE, Integer, Minimizer, Recorder, Status, minimize
 from skde.fit.final_evals import halving
-from skde.minimizer.objective import given_objective
+from skde.minimizer.objective import make_objective
 
 BOX = [(-5.0, 5.0)] * 3
 
@@ -63,7 +63,7 @@ def test_the_value_of_a_noisy_function_is_no_lucky_one() -> None:
 def test_the_evaluations_are_counted_and_within_the_budget(parameters: dict[str, Any]) -> None:
     f = Noisy()
     m = make(**{"bounds": BOX, **parameters})
-    given_objective(m, None, f, None, m.bounds).probe(m._begun_runner().engine, m._runner.batch.spec.dtype)
+    make_objective(m, None, f, None, m.bounds).probe(m._begun_runner().engine, m._runner.batch.spec.dtype)
     before, f.calls = f.calls, 0
     m = make(**{"bounds": BOX, **parameters}).fit(f)
     f.calls -= before

@@ -9,7 +9,21 @@ from pathlib import Path
 import skde
 
 ROOT = Path(skde.__file__).parent
-ROOMS = ["cli", "functions", "minmax", "model_selection", "objectives", "optuna", "plotting", "problems", "variables"]
+ROOMS = [
+    *(
+        "cli",
+        "engines",
+        "fit",
+        "functions",
+        "minimizer",
+        "minmax",
+        "model_selection",
+        "objectives",
+        "optuna",
+        "plotting",
+    ),
+    *("problems", "variables"),
+]
 # Without the ending -ed.
 IRREGULAR = {"shown", "made", "chosen", "drawn", "found", "given", "grown", "kept", "left", "shrunk", "taken", "told"}
 # SciPy's name, and the speeds of a function that needs no time limit.

@@ -9,7 +9,7 @@ import pytest
 
 from skde import DeviceObjective, Minimizer
 from skde.engines import CpuEngine
-from skde.fit.pace import kept_pace
+from skde.fit.pace import find_pace
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
         run(engine, batch, begin, until)
 
     monkeypatch.setattr(CpuEngine, "run", counted)
-    kept_pace.cache_clear()
+    find_pace.cache_clear()
     return made
 
 

@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import NonlinearConstraint
 
 from skde import DE, Categorical, Integer, Minimizer
-from skde.fit.ask_tell import told_state
+from skde.fit.begun_generations import pack_told
 from skde.fit.partial_generation import PIECE, PartialGeneration, order_of_rows
 from skde.functions.pointwise import array_namespace
 from skde.testing.base import PROBE_CALLS
@@ -151,7 +151,7 @@ def test_an_incomplete_generation_is_saved(generations: int, tmp_path: Path) -> 
     m.tell(X[[4, 1]], f(X[[4, 1]]))
     m.save(tmp_path / "fit")
     for again in (Minimizer.load(tmp_path / "fit").set_params(constraints=constraint), pickle.loads(pickle.dumps(m))):
-        told, restored = told_state(m._runner), told_state(again._runner)
+        told, restored = pack_told(m._runner), pack_told(again._runner)
         assert told["told_rows"].tolist() == [1, 4]
         assert {name: array.tolist() for name, array in restored.items()} == {
             name: array.tolist() for name, array in told.items()

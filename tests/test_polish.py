@@ -26,7 +26,7 @@ from skde import (
 )
 from skde.benchmark.nist import Regression, load_regression
 from skde.fit.local_search import NAMES, LocalSearch, methods_of
-from skde.fit.polish_budget import LEAST_SIMPLEXES, MOST_GRADIENTS, MOST_SIMPLEXES, reserved_evals
+from skde.fit.polish_budget import LEAST_SIMPLEXES, MOST_GRADIENTS, MOST_SIMPLEXES, reserve_evals
 from skde.stopping import Limits
 
 BOX = [(-5.0, 10.0)] * 4
@@ -127,14 +127,14 @@ def test_the_budget_is_kept(dim: int, max_evals: int, polish: Any, most: int) ->
 
 
 def test_nelder_mead_gets_evaluations_of_a_large_budget_only() -> None:
-    assert reserved_evals(True, 4, Limits(max_evals=14_000)) == MOST_GRADIENTS * 5
-    assert reserved_evals(True, 4, Limits(max_evals=15_000)) == 1500
-    assert reserved_evals(True, 4, Limits()) == 4000
-    assert reserved_evals(True, 4, Limits(max_time=1.0)) == MOST_SIMPLEXES * 5
-    assert reserved_evals("L-BFGS-B", 4, Limits(max_evals=15_000)) == MOST_GRADIENTS * 5
-    assert reserved_evals(True, 4, Limits(max_evals=10**6)) == MOST_SIMPLEXES * 5
-    assert reserved_evals(True, 3, Limits(max_evals=15_000)) == 3000
-    assert reserved_evals(True, 3, Limits(max_evals=5_000)) == MOST_GRADIENTS * 4
+    assert reserve_evals(True, 4, Limits(max_evals=14_000)) == MOST_GRADIENTS * 5
+    assert reserve_evals(True, 4, Limits(max_evals=15_000)) == 1500
+    assert reserve_evals(True, 4, Limits()) == 4000
+    assert reserve_evals(True, 4, Limits(max_time=1.0)) == MOST_SIMPLEXES * 5
+    assert reserve_evals("L-BFGS-B", 4, Limits(max_evals=15_000)) == MOST_GRADIENTS * 5
+    assert reserve_evals(True, 4, Limits(max_evals=10**6)) == MOST_SIMPLEXES * 5
+    assert reserve_evals(True, 3, Limits(max_evals=15_000)) == 3000
+    assert reserve_evals(True, 3, Limits(max_evals=5_000)) == MOST_GRADIENTS * 4
 
 
 def test_the_time_is_kept() -> None:

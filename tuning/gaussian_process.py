@@ -117,7 +117,7 @@ class GaussianProcess:
         They are the same with a cost of a few instances, because its shares add up to 1.
         """
         common, own = self.parameters[:2]
-        correlation = matern(scaled_distances(first, second, self.parameters[3:]))
+        correlation = matern(scale_distances(first, second, self.parameters[3:]))
         covariances: FloatArray = (common + own / n_instances) * correlation
         return covariances
 
@@ -149,14 +149,14 @@ class Observations:
 
     def factor(self, parameters: FloatArray) -> tuple[FloatArray, bool]:
         """Return the covariances' Cholesky factor."""
-        correlation = matern(scaled_distances(self.points, self.points, parameters[3:]))
+        correlation = matern(scale_distances(self.points, self.points, parameters[3:]))
         return lower_factor(self.covariance(parameters, correlation), 1.0), True
 
     def negative_log_likelihood(self, logarithms: FloatArray) -> tuple[float, FloatArray]:
         """Return the negative logarithm of the likelihood, up to a constant, and its gradient."""
         parameters = np.exp(logarithms)
         common, own, noise = parameters[:3]
-        distances = scaled_distances(self.points, self.points, parameters[3:])
+        distances = scale_distances(self.points, self.points, parameters[3:])
         correlation = matern(distances)
         covariances = self.covariance(parameters, correlation)
         covariances[np.diag_indices(len(covariances))] += JITTER
@@ -178,7 +178,7 @@ class Observations:
         return float(value), np.concatenate([variances, lengths])
 
 
-def scaled_distances(first: FloatArray, second: FloatArray, lengths: FloatArray) -> FloatArray:
+def scale_distances(first: FloatArray, second: FloatArray, lengths: FloatArray) -> FloatArray:
     """Return the square root of 5 times the distances, with columns in units of their length scales.
 
     They come from differences: |a|^2 + |b|^2 - 2 a b loses so many digits where a length scale is short, as a

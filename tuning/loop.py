@@ -220,7 +220,7 @@ class TuningLoop:
 
     def _best_first(self, race: Race) -> list[int]:
         """Add the results of a race that is over, and return its survivors, the best first."""
-        results = race.decided_results()
+        results = race.find_decided_results()
         self._decided_results |= results
         for experiment, cost in results.items():
             self._costs.setdefault(experiment.step, {})[experiment.configuration] = cost

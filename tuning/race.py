@@ -160,7 +160,7 @@ class Race:
             for row in np.flatnonzero(decided[:, column])
         }
 
-    def decided_results(self) -> dict[Experiment, float]:
+    def find_decided_results(self) -> dict[Experiment, float]:
         """Return the results of all configurations on decided steps; of one that failed, the failure.
 
         Other results, of later steps, depend on the order in which experiments are run.

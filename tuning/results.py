@@ -37,7 +37,7 @@ class TunerResults:
     @property
     def elites_(self) -> list[EliteConfiguration]:
         """The best configurations, the best first."""
-        loop = self._fitted()
+        loop = self._require_fit()
         return [EliteConfiguration(number, dict(loop.configuration(number).params)) for number in loop.elites]
 
     @property
@@ -48,12 +48,12 @@ class TunerResults:
     @property
     def best_estimator_(self) -> Any:
         """The algorithm or estimator with the best configuration."""
-        self._fitted()
+        self._require_fit()
         return self._target.configure(self.best_params_)
 
     def configure(self, params: dict[str, Any]) -> Any:
         """Return the algorithm or estimator with a configuration's values; None for functions and programs."""
-        self._fitted()
+        self._require_fit()
         try:
             return self._target.configure(params)
         except AttributeError:
@@ -62,36 +62,36 @@ class TunerResults:
     @property
     def target_(self) -> str:
         """The target, as text."""
-        self._fitted()
+        self._require_fit()
         return self._target.describe()
 
     @property
     def results_(self) -> list[Result]:
         """Every experiment."""
-        return list(self._fitted().results)
+        return list(self._require_fit().results)
 
     @property
     def races_(self) -> list[dict[str, Any]]:
         """Summaries of the races that are over."""
-        return list(self._fitted().races)
+        return list(self._require_fit().races)
 
     @property
     def finished_(self) -> bool:
         """Whether the experiments are used up."""
-        return self._fitted().iterated_race.finished
+        return self._require_fit().iterated_race.finished
 
     @property
     def n_experiments_(self) -> int:
         """Experiments that count."""
-        iterated_race = self._fitted().iterated_race
+        iterated_race = self._require_fit().iterated_race
         return iterated_race.used + (iterated_race.race.used if iterated_race.race is not None else 0)
 
     @property
     def study_(self) -> Study:
         """The study."""
-        return self._fitted().record.study
+        return self._require_fit().record.study
 
-    def _fitted(self) -> TuningLoop:
+    def _require_fit(self) -> TuningLoop:
         if not hasattr(self, "_loop") or not self._loop.elites:
             raise NotFittedError(f"this {type(self).__name__} has no results yet: fit(target)")
         return self._loop

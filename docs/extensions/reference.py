@@ -46,7 +46,7 @@ def members_of_classes() -> dict[str, list[str]]:
 
 
 @cache
-def linked_names() -> dict[str, str]:
+def list_linked_names() -> dict[str, str]:
     """Return the codes that are links in docstrings and pages, with their full names."""
     linked = {path: path for path in paths()}
     # A page may speak of SciPy's function.

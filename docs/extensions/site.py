@@ -43,7 +43,7 @@ class LinksOfNames(SphinxTransform):
 
     def apply(self, **_: Any) -> None:
         """Replace the codes."""
-        paths = reference.linked_names()
+        paths = reference.list_linked_names()
         for code in list(self.document.findall(nodes.literal)):
             text = code.astext().removesuffix("()")
             if text in paths and not within(code, nodes.reference, nodes.title, addnodes.pending_xref):

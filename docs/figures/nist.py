@@ -12,7 +12,7 @@ HEADS = ["set", "level", "parameters, linear", "digits", "of standard errors", "
 HEADS += ["digits, no signs", "evaluations", "seconds"]
 
 
-def certified() -> list[str]:
+def compare_with_certified() -> list[str]:
     """Return the digits and costs of every set, with the signs of the parameters given and without."""
     rows = read(NAME)["figures"]
     given, free = ({row["set"]: row for row in rows if row["signs"] == signs} for signs in (True, False))

@@ -37,7 +37,7 @@ def counterpart(record: Record, others: Sequence[tuple[str, Record]]) -> tuple[s
     return None
 
 
-def explained(comparison: Comparison, official: Comparison, title: str, paper: Paper) -> Comparison:
+def explain(comparison: Comparison, official: Comparison, title: str, paper: Paper) -> Comparison:
     """Return a table of generated data with the reasons that official data give, and without those they disprove.
 
     A cell that is not as good here and is with official data has that as its reason. Where it is not as good with
@@ -46,7 +46,7 @@ def explained(comparison: Comparison, official: Comparison, title: str, paper: P
     theirs = {(line.row, line.column): line for line in official.lines}
     of_data = {note.text for note in paper.notes if note.of_data}
 
-    def settled(line: Line) -> Line:
+    def settle(line: Line) -> Line:
         other = theirs.get((line.row, line.column))
         if line.verdict not in MARKS or other is None:
             return line
@@ -57,7 +57,7 @@ def explained(comparison: Comparison, official: Comparison, title: str, paper: P
             return line._replace(note=f"{there} too ([{title}](#{title})): {other.note or 'not explained'}")
         return line
 
-    return replace(comparison, lines=tuple(map(settled, comparison.lines)))
+    return replace(comparison, lines=tuple(map(settle, comparison.lines)))
 
 
 def agreement(comparison: Comparison, official: Comparison, title: str) -> list[str]:

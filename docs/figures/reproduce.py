@@ -68,10 +68,10 @@ def tables(title: str) -> list[str]:
     for number, comparison in comparisons(title).items():
         official = comparisons(counterpart[0]).get(number) if counterpart else None
         if counterpart and official:
-            explained = official_data.explained(comparison, official, counterpart[0], paper)
-            lines += compared(explained) + official_data.agreement(explained, official, counterpart[0])
+            explained = official_data.explain(comparison, official, counterpart[0], paper)
+            lines += format_comparison(explained) + official_data.agreement(explained, official, counterpart[0])
         else:
-            lines += compared(comparison)
+            lines += format_comparison(comparison)
     return [*lines, *(minmax(record["cells"]) if "violation" in record["cells"][0] else [])]
 
 
@@ -89,7 +89,7 @@ def protocol(title: str) -> str:
     return f"{runs} run{'s' if runs > 1 else ''}, {spent}{data}"
 
 
-def compared(comparison: Comparison) -> list[str]:
+def format_comparison(comparison: Comparison) -> list[str]:
     """Return a paper's table: for every column the paper's figures, if there are any, and ours; then the reasons."""
     cells = {(line.row, line.column): line for line in comparison.lines}
     printed = {line.column for line in comparison.lines if line.paper != "-"}

@@ -37,7 +37,7 @@ def tables_of(record: dict[str, Any]) -> list[str]:
             rows = [row for row in record["figures"] if (row["axis"], row["dtype"]) == (axis, dtype)]
             lines += [f"{axis.capitalize()}, {dtype}: nanoseconds an evaluation (share of the limit)", ""]
             lines += times(record, rows) + ratios(record, rows)
-    return lines + memory(record) + left_out(record)
+    return lines + memory(record) + list_left_out(record)
 
 
 def times(record: dict[str, Any], rows: Rows) -> list[str]:
@@ -82,7 +82,7 @@ def memory(record: dict[str, Any]) -> list[str]:
     return [f"{about} that the algorithm takes:", "", *table(heads, cells)]
 
 
-def left_out(record: dict[str, Any]) -> list[str]:
+def list_left_out(record: dict[str, Any]) -> list[str]:
     """Return the list of sizes that were not measured."""
     entries = [f"- {entry['program']}: {cell_of(entry)}: {entry['reason']}" for entry in record["left_out"]]
     absent = [name for name, note in record["settings"]["peers"].items() if note == "absent"]

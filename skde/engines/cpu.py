@@ -21,7 +21,7 @@ from skde.engines.state.coevolution_arrays import check_coevolution_memory
 from skde.engines.state.coevolution_spec import CoevolutionSpec
 from skde.engines.state.spec import CHUNK_SECONDS, Compiled, Spec
 from skde.engines.state.task import Decoding, Task
-from skde.engines.threads import COMPONENTS_WORTH_THREADS, allowed_team, team_size
+from skde.engines.threads import COMPONENTS_WORTH_THREADS, limit_team, team_size
 from skde.islands import Step
 from skde.typing import Array, FloatArray
 from skde.utils.arrays import address, array_view, begin_of, contiguous
@@ -89,7 +89,7 @@ class CpuEngine:
 
     def _row_team(self, components: int) -> int:
         """Return the number of threads for a call that evaluates rows; `components` counts those of all rows."""
-        return 1 if components < COMPONENTS_WORTH_SHARING else allowed_team(self.threads)
+        return 1 if components < COMPONENTS_WORTH_SHARING else limit_team(self.threads)
 
     def use_own_stream(self) -> None:
         """Do nothing: threads on the CPU are independent."""

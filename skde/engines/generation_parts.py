@@ -134,7 +134,7 @@ class PointSteps:
         for one in own:
             trials[xp.asarray(one.rows)] = xp.asarray(one.points)
             values[one.rows], known[one.rows] = one.values, True
-        rows = to_numpy(self._evaluation.used(g, self._poll.status)[0])
+        rows = to_numpy(self._evaluation.find_used(g, self._poll.status)[0])
         missing = rows[~known[rows]]
         try:
             self._evaluate(trials, missing, values, known)
@@ -151,11 +151,11 @@ class PointSteps:
         """Set values of trials until all are known, or until the end of the time."""
         work, end = self.work, time.perf_counter() + self.slice_seconds
 
-        def left() -> float:
+        def find_seconds() -> float:
             return min(work.seconds_left(), end - time.perf_counter())
 
         if not len(missing) or not (work.always or work.seconds_left() > 0):
             return
-        for part in self.objective.parts(trials[self.batch.xp.asarray(missing)], left):
+        for part in self.objective.parts(trials[self.batch.xp.asarray(missing)], find_seconds):
             rows = missing[part.rows]
             values[rows], known[rows], work.always = to_numpy(part.values), True, False

@@ -95,7 +95,7 @@ class JoblibEngine(CpuEngine):
         import joblib
 
         rows = ranges(batch.n_runs, min(joblib.effective_n_jobs(self.workers), batch.n_runs))
-        islands = batch.spec.shared_islands(rows)
+        islands = batch.spec.share_islands(rows)
         for g, end in islands.stretches(begin, until):
             if islands.migrates(g):
                 with interrupts.deferred:
@@ -111,7 +111,8 @@ class JoblibEngine(CpuEngine):
         specs, parts, running = running_parts(batch, rows)
         jobs = [(specs[k], parts[k], objective, execution, begin, until) for k in running]
         for k, state in parallel(
-            joblib.delayed(numbered)(k, advance_state, self.device, *job) for k, job in zip(running, jobs, strict=True)
+            joblib.delayed(return_with_number)(k, advance_state, self.device, *job)
+            for k, job in zip(running, jobs, strict=True)
         ):
             parts[k] = state
         with interrupts.deferred:
@@ -136,7 +137,7 @@ class JoblibEngine(CpuEngine):
         ]
         answers: dict[int, Advanced] = {}
         try:
-            for k, answer in parallel(joblib.delayed(numbered)(*job) for job in jobs):
+            for k, answer in parallel(joblib.delayed(return_with_number)(*job) for job in jobs):
                 answers[k] = answer
         except BrokenProcessPool:  # a worker that hung has ended at the limit
             if work.seconds_left() > 0:
@@ -162,7 +163,7 @@ def running_parts(batch: Batch, rows: Rows) -> tuple[list[Spec], list[dict[str, 
     return batch.spec.parts(rows), parts, running
 
 
-def numbered(k: int, work: Callable[..., Any], *arguments: Any) -> tuple[int, Any]:
+def return_with_number(k: int, work: Callable[..., Any], *arguments: Any) -> tuple[int, Any]:
     """Return a number, and what the work returns, in a worker."""
     return k, work(*arguments)
 

@@ -46,7 +46,7 @@ class SplitBatch(Runs):
         super().__init__(spec, parts[0].xp)
         self.parts = list(parts)
         self.ranges = ranges(self.n_runs, len(parts))
-        self.shared_islands = spec.shared_islands(self.ranges)
+        self.share_islands = spec.share_islands(self.ranges)
         self.migrant_copies = [self._migrant_copies(k) for k in range(len(parts))]
         self.work: tuple[Any, str] | None = None  # the objective, and its execution
 
@@ -225,7 +225,7 @@ class MultiDeviceEngine:
         if batch.work is None:
             raise RuntimeError("run needs share before it")
         objective, execution = batch.work
-        islands = batch.shared_islands
+        islands = batch.share_islands
 
         def work(k: int, barrier: IslandBarrier) -> Iterator[Barrier]:
             for g, end in islands.stretches(begin, until):
@@ -239,7 +239,7 @@ class MultiDeviceEngine:
         """Run generations of a function of one point, of which the last may be cut short: also by Ctrl-C."""
         if batch.work is None:
             raise RuntimeError("run_parts needs share before it")
-        objective, islands = batch.work[0], batch.shared_islands
+        objective, islands = batch.work[0], batch.share_islands
         first_rows = [(first * batch.pop_max, last * batch.pop_max) for first, last in batch.ranges]
         parts = [
             PartsOfGenerations(
@@ -272,7 +272,7 @@ class MultiDeviceEngine:
         """Judge the end of generation g - 1 and make the trials of generation g."""
 
         def work(k: int, barrier: IslandBarrier) -> Iterator[Barrier]:
-            if batch.shared_islands.migrates(g - 1):
+            if batch.share_islands.migrates(g - 1):
                 self.engines[k].migrate(batch.parts[k], g - 1, Step.JUDGE)
                 yield from self._migrate(batch, k, barrier, g - 1)
             self.engines[k].propose(batch.parts[k], g)

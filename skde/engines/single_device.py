@@ -13,7 +13,7 @@ from skde.engines.game import Game
 from skde.engines.protocol import DeviceEngine
 from skde.engines.state.spec import Compiled
 from skde.typing import Array
-from skde.utils.arrays import contiguous, moved_to
+from skde.utils.arrays import contiguous, move_to
 from skde.utils.validation import nearest
 from skde.variables import Variables
 
@@ -112,4 +112,4 @@ def matrix(game: Game, X: Array, Y: Array) -> Array:
     engine = CpuEngine() if isinstance(X, np.ndarray) else cuda_engine(X.data.device_id)
     dtype = np.float32 if X.dtype == np.float32 else np.float64
     with engine.device_context:
-        return engine.matrix(game, contiguous(X, dtype), contiguous(moved_to(Y, X, "Y"), dtype))
+        return engine.matrix(game, contiguous(X, dtype), contiguous(move_to(Y, X, "Y"), dtype))

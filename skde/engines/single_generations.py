@@ -74,15 +74,15 @@ class Evaluation:
             X = batch.rows[g & 1]
             if self.objective.compiled is not None:
                 return self.engine.evaluate(self.objective.compiled, X)
-            rows = self._used_rows(g, status)
+            rows = self._find_used_rows(g, status)
             if len(rows) == len(X):
                 return self.objective.values(self.engine.trials(batch, g))
             return self.spread(rows, self.objective.values(X[rows]))
 
-    def used(self, g: int, status: IntArray) -> tuple[Array, Array]:
+    def find_used(self, g: int, status: IntArray) -> tuple[Array, Array]:
         """Return the rows with trials of generation g of running runs, and a copy of these trials."""
         with self.engine.device_context:
-            rows = self._used_rows(g, status)
+            rows = self._find_used_rows(g, status)
             return rows, self.batch.rows[g & 1][rows]
 
     def spread(self, rows: Array, values: Array) -> Array:
@@ -93,7 +93,7 @@ class Evaluation:
             f[rows] = xp.asarray(values, dtype=dtype)
             return f
 
-    def _used_rows(self, g: int, status: IntArray) -> Array:
+    def _find_used_rows(self, g: int, status: IntArray) -> Array:
         """Return the indices of the rows with trials of running runs."""
         batch, key = self.batch, status.tobytes()
         if batch.varies or key != self._status:

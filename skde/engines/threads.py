@@ -25,10 +25,10 @@ def team_size(threads: int, n_runs: int, individuals: int, dim: int) -> int:
     n_runs, individuals, dim : int
         Numbers of populations, of rows of each, and of components of a row.
     """
-    return allowed_team(_cpu.team_size(threads, n_runs, individuals, dim))
+    return limit_team(_cpu.team_size(threads, n_runs, individuals, dim))
 
 
-def allowed_team(threads: int) -> int:
+def limit_team(threads: int) -> int:
     """Return the size of the OpenMP team that a call may start.
 
     OpenMP's threads do not survive a fork, and a call in the forked process would wait for them forever: it uses one

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
 
-from skde.engines import BegunGeneration
+from skde.fit.ask_final import tell_final
 from skde.fit.partial_generation import PartialGeneration, order_of_rows, row_keys
 from skde.fit.recording import nothing, record_others, record_trials
-from skde.fit.reevaluation import Plan, begin_final, end_round, note_final, open_final
 from skde.fit.run_results import values_of_points
 from skde.fit.runner import Runner
 from skde.objectives.feasibility import FeasibilityRules
 from skde.objectives.told_rules import ToldRules
 from skde.stopping import RUNNING
 from skde.typing import Array, IntArray
-from skde.utils.arrays import array_namespace, contiguous, moved_to, real_values, to_numpy
+from skde.utils.arrays import array_namespace, contiguous, move_to, real_values, to_numpy
 from skde.utils.interrupts import interrupts
-from skde.utils.serialization import entry
 from skde.utils.validation import quote
 from skde.variables import Variables
 
@@ -87,17 +85,17 @@ def tell(runner: Runner, X: Array | None, f: Any, constraints: Constraints = Non
     with runner.engine.device_context:
         told = runner.asked
         rows = told.reshape(-1, shape[-1])
-        values = with_constraints(runner, told_values(f, shape[:-1], rows), constraints, shape[:-1])
+        values = with_constraints(runner, read_told_values(f, shape[:-1], rows), constraints, shape[:-1])
         if X is not told:
-            told = contiguous(moved_to(X, told, "X"), batch.spec.dtype)
-            told = told if batch.spec.variables is not None else rounded_inwards(runner, told)
+            told = contiguous(move_to(X, told, "X"), batch.spec.dtype)
+            told = told if batch.spec.variables is not None else move_inwards(runner, told)
             told, values = in_order(told, values, runner.asked)
             rows = told.reshape(-1, shape[-1])
         points = told if batch.spec.variables is None else points_of(runner, batch.spec.variables, told)
         # To read the points of a GPU is to wait for it; the points that `ask` returned are inside.
         if xp is np or told is not runner.asked:
             check_inside(runner, points.reshape(batch.n_runs, -1, batch.dim))
-        found = codes(runner, rows, values, needed_rows(runner))
+        found = codes(runner, rows, values, find_needed_rows(runner))
         if runner.remembers:
             tell_whole(runner, rows, points.reshape(-1, batch.dim), found)
             return
@@ -124,7 +122,7 @@ def record_whole(runner: Runner, rows: Array, values: Array) -> Callable[[], Non
     """Return a function that records all trials that need a value."""
     if runner.recorder is None:
         return nothing
-    needed = needed_rows(runner)
+    needed = find_needed_rows(runner)
     if runner.partial is not None:
         needed &= ~runner.partial.infeasible  # these are recorded
     needed = np.flatnonzero(needed)
@@ -141,7 +139,7 @@ def in_order(told: Array, values: Array, asked: Array) -> tuple[Array, Array]:
     return (told, values) if order is None else (asked, values[array_namespace(values).asarray(order)])
 
 
-def told_values(f: Any, shape: tuple[int, ...], rows: Array) -> Array:
+def read_told_values(f: Any, shape: tuple[int, ...], rows: Array) -> Array:
     """Return a user's values, of that shape or a column of it, as an array of shape (n,), one a row."""
     if np.shape(f) != shape and np.shape(f) != (*shape, 1):
         raise ValueError(f"f must have shape {shape}, got {np.shape(f)}")
@@ -193,19 +191,19 @@ def points_of(runner: Runner, variables: Variables, told: Array) -> Array:
     The values are compared with those of the trials, because a user may have changed the array of `ask` in place.
     """
     points = trials(runner)
-    return encoded(runner, variables, told, values_of_points(runner.batch, points), points)
+    return encode_told(runner, variables, told, values_of_points(runner.batch, points), points)
 
 
-def encoded(runner: Runner, variables: Variables, told: Array, asked: Array, points: Array) -> Array:
+def encode_told(runner: Runner, variables: Variables, told: Array, asked: Array, points: Array) -> Array:
     """Return the points of the box behind values: where they equal those of `asked`, the same as `points`."""
     n = len(variables)
     values, before = to_numpy(told).reshape(-1, n), to_numpy(asked).reshape(-1, n)
     components = to_numpy(points).reshape(-1, points.shape[-1])
     found = variables.encode(values, "X", components, values != before)
-    return rounded_inwards(runner, runner.batch.xp.asarray(found, dtype=points.dtype).reshape(points.shape))
+    return move_inwards(runner, runner.batch.xp.asarray(found, dtype=points.dtype).reshape(points.shape))
 
 
-def rounded_inwards(runner: Runner, points: Array) -> Array:
+def move_inwards(runner: Runner, points: Array) -> Array:
     """Return points of which single precision has rounded components at their bounds out of the box, inside it."""
     spec, xp = runner.batch.spec, runner.batch.xp
     if spec.dtype == np.float64:
@@ -260,7 +258,7 @@ def begin_partial(runner: Runner, remember: bool = True) -> PartialGeneration | 
         runner.status_poll.exact = True  # a GPU is waited for in every generation anyway
         if not running.any():
             return None
-        points, needed = trials(runner), needed_rows(runner)
+        points, needed = trials(runner), find_needed_rows(runner)
         with runner.engine.device_context:
             points = points.reshape(-1, batch.dim)
             asked = values_of_points(batch, points)
@@ -298,7 +296,7 @@ def begin_missing(runner: Runner) -> PartialGeneration | None:
     return None
 
 
-def needed_rows(runner: Runner) -> Any:
+def find_needed_rows(runner: Runner) -> Any:
     """Return which rows of the trials need a value, of shape (n,)."""
     running = runner.batch.host("status") == RUNNING
     used = np.arange(runner.rows_per_population) < runner.sizes[:, None]
@@ -366,16 +364,16 @@ def tell_rows(runner: Runner, X: Array | None, f: Any, ids: Any = None, constrai
     if partial is None:
         raise RuntimeError("every run has ended, so that no trial waits for a value")
     with runner.engine.device_context:
-        told = None if X is None else told_points(runner, X, partial)
+        told = None if X is None else read_told_points(runner, X, partial)
         shape: tuple[int, ...]
         if ids is None:
             if X is None:
                 raise TypeError("tell needs X or ids: tell(X, f) or tell(f=f, ids=ids)")
-            points = told_points(runner, X, partial)
+            points = read_told_points(runner, X, partial)
             shape, places = np.shape(X)[:-1], unknown_places(runner, points)
             rows = partial.rows_of_points(points[places])
         else:
-            given = checked_ids(ids)
+            given = read_told_ids(ids)
             shape, ids = given.shape, given.reshape(-1)
             if told is not None and len(told) != len(ids):
                 raise ValueError(f"X must have a row for each of the {len(ids)} ids, got {len(told)}")
@@ -464,15 +462,15 @@ def record_rows(runner: Runner, partial: PartialGeneration, rows: IntArray, valu
     return lambda: record_others(runner, runs, points, values, "final")
 
 
-def told_points(runner: Runner, X: Array, partial: PartialGeneration) -> Array:
+def read_told_points(runner: Runner, X: Array, partial: PartialGeneration) -> Array:
     """Return a user's points, one or some of a generation's, as an array with a row for each."""
     width = partial.asked.shape[-1]
     if np.ndim(X) == 0 or np.shape(X)[-1] != width:
         raise ValueError(f"X must be rows of what ask returned, of {width} variables, got shape {np.shape(X)}")
-    return contiguous(moved_to(X, partial.asked, "X"), runner.batch.spec.dtype).reshape(-1, width)
+    return contiguous(move_to(X, partial.asked, "X"), runner.batch.spec.dtype).reshape(-1, width)
 
 
-def checked_ids(ids: Any) -> IntArray:
+def read_told_ids(ids: Any) -> IntArray:
     """Return ids as an array of integers."""
     array = np.asarray(ids)
     if array.size and array.dtype.kind not in "iu":
@@ -484,7 +482,7 @@ def part_values(f: Any, shape: tuple[int, ...], like: Array) -> Array:
     """Return a user's values, of that shape or a column of it, as an array of shape (k,); also from the host."""
     if np.shape(f) not in (shape, (*shape, 1)):
         raise ValueError(f"f must have shape {shape}, got {np.shape(f)}")
-    return contiguous(moved_to(f, like, "f"), like.dtype).reshape(-1)
+    return contiguous(move_to(f, like, "f"), like.dtype).reshape(-1)
 
 
 def replace_points(runner: Runner, partial: PartialGeneration, where: Array, told: Array) -> None:
@@ -495,145 +493,7 @@ def replace_points(runner: Runner, partial: PartialGeneration, where: Array, tol
     if partial.runs is not None:
         raise ValueError("X must be the points that ask returned: those of final_evals cannot be replaced by others")
     variables = runner.batch.spec.variables
-    told = told if variables is not None else rounded_inwards(runner, told)
-    points = told if variables is None else encoded(runner, variables, told, asked, points)
+    told = told if variables is not None else move_inwards(runner, told)
+    points = told if variables is None else encode_told(runner, variables, told, asked, points)
     check_inside(runner, points[None], np.array([len(points)]))
     partial.told[where], partial.points[where] = told, points
-
-
-# -- evaluations after the last generation -----------------------------------------------------------------------------
-
-
-def final_done(runner: Runner, plan: Plan) -> bool:
-    """Return whether no point is to be evaluated again; the first call makes the points of the first round."""
-    if runner.partial is None and runner.ledger.final.values is None and begin_final(runner, plan):
-        hand_out_round(runner)
-    return runner.ledger.final.values is not None or runner.partial is None
-
-
-def ask_final(runner: Runner, plan: Plan, n: int | None) -> tuple[Array | None, IntArray | None]:
-    """Return points to be evaluated again, of all runs, with their ids; None where that is done."""
-    partial = None if final_done(runner, plan) else runner.partial
-    if partial is None:
-        return None, None
-    rows = partial.hand_out(len(partial.asked) if n is None else n)
-    if n is None:
-        rows = np.arange(len(partial.asked))
-    with runner.engine.device_context:
-        return partial.asked[runner.batch.xp.asarray(rows)], partial.first + rows
-
-
-def tell_final(runner: Runner, partial: PartialGeneration, rows: IntArray) -> None:
-    """Keep the values of some points of a round, and make the next round where they are the last."""
-    note_final(runner, rows, to_numpy(partial.values[runner.batch.xp.asarray(rows)]).astype(np.float64))
-    if partial.complete:
-        end_round(runner)
-        hand_out_round(runner)
-
-
-def hand_out_round(runner: Runner) -> None:
-    """Let the points of the present round be handed out, those with values left out."""
-    final, batch = runner.ledger.final.rounds, runner.batch
-    runner.partial = None
-    if final is None:
-        return
-    with runner.engine.device_context:
-        points, needed = batch.xp.asarray(final.points), np.ones(len(final.points), bool)
-        place = runner.first_id + final.first, values_of_points(batch, points)
-        partial = PartialGeneration(*place, points, needed, batch.xp, runs=final.runs)
-        known = np.setdiff1d(np.arange(len(final.points)), final.missing)
-        partial.put(known, final.values[final.first + known])
-    runner.partial = partial
-
-
-# -- saved state -------------------------------------------------------------------------------------------------------
-
-
-def told_state(runner: Runner) -> dict[str, Any]:
-    """Return the known values of incomplete generations, with their rows and points of the box, for a file."""
-    found = begun_generations(runner)
-    if not found:
-        return {}
-    return {
-        "told_generations": np.repeat([one.generation for one in found], [len(one.rows) for one in found]),
-        "told_rows": np.concatenate([one.rows for one in found]),
-        "told_points": np.concatenate([one.points for one in found]),
-        "told_values": np.concatenate([one.values for one in found]).astype(runner.batch.spec.dtype),
-    }
-
-
-def restore_told(runner: Runner, arrays: dict[str, Any]) -> None:
-    """Set the values that `told_state` returned, where there are any.
-
-    Raises
-    ------
-    ValueError
-        With the entry's name, for rows, points or values that no tell could have left.
-    """
-    if runner.ledger.final.rounds is not None and runner.done:
-        open_final(runner)
-        hand_out_round(runner)
-    if "told_rows" not in arrays:
-        return
-    names = "told_generations", "told_rows", "told_points", "told_values"
-    generations, rows, points, values = (arrays[name] for name in names)
-    batch = runner.batch
-    with entry("told_rows"):
-        if not len(generations) == len(points) == len(values) == len(rows):
-            raise ValueError("there must be as many rows as generations, points and values")
-        runs = rows // batch.pop_max
-        if ((rows < 0) | (runs >= batch.n_runs)).any():
-            raise ValueError("the rows must be those of trials that need a value")
-        last = np.maximum(generations, 0)
-        sizes = [batch.spec.schedules[run].size(int(g)) for run, g in zip(runs, last, strict=True)]
-        waits = (batch.host("status")[runs] == RUNNING) & (batch.host("generation")[runs] == generations - 1)
-        if not (waits & (rows % batch.pop_max < sizes)).all():
-            raise ValueError("the rows must be those of trials that need a value")
-        if len(np.unique(rows)) < len(rows):
-            raise ValueError(f"the rows must all be different, got {quote(rows.tolist())}")
-        check_inside(runner, batch.xp.asarray(points)[None], np.array([len(points)]))
-        begun = [
-            BegunGeneration(g, rows[generations == g], points[generations == g], values[generations == g])
-            for g in np.unique(generations).tolist()
-        ]
-        keep_begun(runner, begun)
-        if runner.begun:
-            partial = begin_partial(runner)
-            if partial is not None and partial.complete:
-                select_complete(runner, partial)
-
-
-def begun_generations(runner: Runner) -> list[BegunGeneration]:
-    """Return what is known of generations that are not complete."""
-    found = []
-    for one in [*runner.kept, *([] if runner.partial is None or runner.partial.runs is not None else [runner.partial])]:
-        if one.generation > runner.generation and len(rows := one.told_rows):
-            where, size = runner.batch.xp.asarray(rows), runner.rows_at(one.generation)
-            points, values = to_numpy(one.points[where]), to_numpy(one.values[where]).astype(np.float64)
-            inner = rows // size * runner.batch.pop_max + rows % size
-            found.append(BegunGeneration(one.generation, inner, points, values))
-    return found
-
-
-def keep_begun(runner: Runner, begun: Sequence[BegunGeneration]) -> None:
-    """Set what is known of generations that are not complete."""
-    runner.drop_trials()
-    runner.kept = [kept_generation(runner, one) for one in begun]
-    if runner.generation < 0 and runner.kept:
-        begin_partial(runner)  # a run without a value has its first trial as the result
-
-
-def kept_generation(runner: Runner, begun: BegunGeneration) -> PartialGeneration:
-    """Return a generation of which only the trials with values are there."""
-    batch, size = runner.batch, runner.rows_at(begun.generation)
-    rows, n = begun.rows // batch.pop_max * size + begun.rows % batch.pop_max, batch.n_runs * size
-    with runner.engine.device_context:
-        points = batch.xp.zeros((n, batch.dim), batch.spec.dtype)
-        points[:] = batch.xp.asarray(batch.spec.lower, dtype=batch.spec.dtype)
-        points[batch.xp.asarray(rows)] = batch.xp.asarray(begun.points)
-        needed = np.zeros(n, bool)
-        needed[rows] = True
-        place = begun.generation, batch.n_runs
-        kept = PartialGeneration(0, values_of_points(batch, points), points, needed, batch.xp, *place)
-        kept.put(rows, begun.values)
-    return kept

@@ -73,7 +73,7 @@ class EarlierSearch:
         better = ~np.isnan(self.codes) & ~(codes < self.codes)
         return np.where(better[:, None], self.points, points), np.where(better, self.codes, codes)
 
-    def joined(self, result: RunResult, run: int, last: int) -> RunResult:
+    def extend(self, result: RunResult, run: int, last: int) -> RunResult:
         """Return the result of a run in the present search with that of this one before it.
 
         Parameters

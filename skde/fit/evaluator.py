@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from skde.fit.partial_generation import PartialGeneration
 from skde.fit.recording import record_trials
 from skde.fit.run_results import values_of_points
 from skde.fit.runner import Runner
+from skde.fit.watch import Watch
 from skde.functions.point_workers import Part
 from skde.objectives.objective import Objective
 from skde.typing import Array
@@ -32,19 +33,13 @@ class Evaluator:
         The batch and its engine.
     objective : Objective
         The objective.
-    seconds_left : callable
-        Returns the seconds until the time limit.
-    ends : callable
-        Returns whether a callback or the time limit ends the fit; called between values.
+    watch : Watch
+        Ends the fit between values.
     """
 
-    def __init__(
-        self, runner: Runner, objective: Objective, seconds_left: Callable[[], float], ends: Callable[[], bool]
-    ) -> None:
-        self.runner, self.objective = runner, objective
-        self._seconds_left, self._ends = seconds_left, ends
+    def __init__(self, runner: Runner, objective: Objective, watch: Watch) -> None:
+        self.runner, self.objective, self.watch = runner, objective, watch
         self._whole: Evaluation | None = None
-        self._stopped = False
         if objective.by_rows:
             runner.status_poll.exact = True  # the host waits for a GPU in every generation anyway
 
@@ -58,7 +53,7 @@ class Evaluator:
         if not self.objective.by_rows and runner.recorder is None:
             runner.accept(None, self._whole.values(runner.generation + 1, status))
             return True
-        rows, X = self._whole.used(runner.generation + 1, status)
+        rows, X = self._whole.find_used(runner.generation + 1, status)
         partial: PartialGeneration | None = None
         whole: Array = None
         for part in self.parts(X):
@@ -99,10 +94,7 @@ class Evaluator:
             if self.objective.compiled is not None:
                 yield Part(np.arange(len(X)), evaluate(self.objective.compiled, X))
             else:
-                yield from self.objective.parts(X, self._left)
-
-    def _left(self) -> float:
-        return 0.0 if self._stopped else self._seconds_left()
+                yield from self.objective.parts(X, self.watch.seconds_left)
 
     def _keep(self, partial: PartialGeneration, rows: Any, values: Array) -> None:
         """Keep some values, and find out whether something ends the fit."""
@@ -110,11 +102,11 @@ class Evaluator:
         with interrupts.deferred:
             keep_values(self.runner, partial, rows, values)
             record()
-        self._stopped = not partial.complete and (self._stopped or self._ends())
+        self.watch.look(partial.complete)
 
     def _select(self, partial: PartialGeneration | None) -> bool:
         if partial is None or not partial.complete:
-            self._ends()
+            self.watch.ends()
             return False
         select_complete(self.runner, partial)
         return True

@@ -30,10 +30,11 @@ from skde.engines.gpu.graph_replay import (
     sizes_vary,
 )
 from skde.engines.single_generations import Evaluation
-from skde.fit.ask_tell import begun_generations, keep_begun
+from skde.fit.begun_generations import begun_generations, keep_begun
 from skde.fit.evaluator import Evaluator
 from skde.fit.pace import pace_of
 from skde.fit.runner import Runner
+from skde.fit.watch import Watch
 from skde.functions.point_workers import OutOfTime
 from skde.objectives.objective import Objective
 from skde.stopping import RUNNING, Status
@@ -187,7 +188,7 @@ class Execution:
 
     def evaluator(self, objective: Objective) -> Evaluator:
         """Return the evaluator of the generations."""
-        return Evaluator(self.runner, objective, lambda: self.seconds_left, self.ends_within)
+        return Evaluator(self.runner, objective, Watch(lambda: self.seconds_left, self.ends_within))
 
     def ends_within(self) -> bool:
         """Return whether a callback or the time limit ends the fit within a generation; callbacks are called rarely."""
@@ -221,7 +222,7 @@ class Execution:
         until = min(max(SECOND_CHUNK, int(engine.chunk_seconds / pace.seconds)), runner.last)
         progress, seconds = self.run_chunk(until)
         pace.seconds = max(seconds, 1e-9) / (until + 1)
-        if RUNNING in runner.settled(progress)["status"]:
+        if RUNNING in runner.settle(progress)["status"]:
             self.run_chunks(first=self.next_chunk(until + 1, seconds))
 
     def run_chunks(self, even: bool = False, first: int = 1) -> None:
@@ -237,7 +238,7 @@ class Execution:
                 generations = 1
             begin, until = runner.generation, self.end_of_chunk(generations)
             progress, seconds = self.run_chunk(until)
-            done = RUNNING not in runner.settled(progress)["status"]
+            done = RUNNING not in runner.settle(progress)["status"]
             if done or self.ends():
                 return
             generations = self.next_chunk(until - begin, seconds)
@@ -371,7 +372,7 @@ class Execution:
             reason = reason_by_pace(pace, self.seconds_left)
             if reason is None:
                 try:
-                    recording = self.checked_recording(objective, evaluation)
+                    recording = self.check_recording(objective, evaluation)
                 except RecordingError as error:
                     reason = error.reason
         if self.verbose:
@@ -404,7 +405,7 @@ class Execution:
             runner.ledger.timer.mark(runner.generation)
         return None
 
-    def checked_recording(self, objective: Objective, evaluation: Evaluation) -> Any:
+    def check_recording(self, objective: Objective, evaluation: Evaluation) -> Any:
         """Return a recorded generation, after one more step that has the bits of a replay."""
         runner = self.runner
         engine, batch = runner.on_device

@@ -142,7 +142,7 @@ class KnownValues:
         if partial.generation < 128 or partial.generation % 64 == 0:
             self._marks.append((partial.generation, *self.repeated.tolist()))
 
-    def repeated_at(self, run: int, generations: IntArray) -> IntArray:
+    def count_repeated_at(self, run: int, generations: IntArray) -> IntArray:
         """Return how many trials of a run had been repeated at some generations, up to its last one."""
         if not self._marks or not len(generations):
             return np.zeros(len(generations), np.int64)

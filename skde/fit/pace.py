@@ -40,10 +40,10 @@ def pace_of(engine: DeviceEngine, batch: Batch, source: dict[str, Any]) -> Pace:
         return Pace()
     spec = batch.spec
     sizes = batch.n_runs, batch.pop_max, batch.dim, engine.threads
-    return kept_pace(engine.name, repr(source), spec.algorithm, spec.parameters[0].tobytes(), spec.dtype, sizes)
+    return find_pace(engine.name, repr(source), spec.algorithm, spec.parameters[0].tobytes(), spec.dtype, sizes)
 
 
 @lru_cache(maxsize=256)
-def kept_pace(*key: Any) -> Pace:
+def find_pace(*key: Any) -> Pace:
     """Return the pace for a key, the same object each time."""
     return Pace()

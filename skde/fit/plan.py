@@ -14,7 +14,7 @@ from skde.algorithms.population_size import PopulationSchedule
 from skde.engines import Spec
 from skde.engines.state.spec_builder import build_spec
 from skde.fit.local_search import methods_of
-from skde.fit.polish_budget import reserved_evals
+from skde.fit.polish_budget import reserve_evals
 from skde.islands import Archipelago, Migration
 from skde.objectives.feasibility import LARGEST
 from skde.stopping import Limits, StoppingRules, last_generations
@@ -110,7 +110,7 @@ class FitPlan:
     @property
     def polish_evals(self) -> int:
         """Evaluations of a run that are kept for the polish."""
-        return reserved_evals(self.polish, self.dim, self.limits)
+        return reserve_evals(self.polish, self.dim, self.limits)
 
     def methods(self, constrained: bool) -> tuple[str, ...]:
         """Return the methods of the polish, one after the other; bounds alone are no constraints for them."""
@@ -129,7 +129,7 @@ class FitPlan:
         """Return the properties that the algorithm of a search may plan with."""
         evals = self.searches[place].evals
         limits = self.planned if evals is None else Limits(max_evals=evals)
-        return limits.planned(self.dim, self.n_islands)
+        return limits.to_setting(self.dim, self.n_islands)
 
     def last_generations(
         self,
@@ -237,11 +237,11 @@ class FitPlan:
         """
         spec, times = self.populations(place, None if saved is None else saved.limits, **counts)
         if saved is not None:
-            return spec.repeated(times, *saved)
+            return spec.repeat(times, *saved)
         if times > 1 and check_memory is not None:  # else the batch is as small as the spec, and checks itself
             check_memory(spec, times * len(spec.seeds))
         seeds = island_seeds(run_seeds(self.seed, self.n_runs), self.n_islands)
-        return spec.repeated(times, seeds, spec.limits if times == 1 else np.repeat(spec.limits, times))
+        return spec.repeat(times, seeds, spec.limits if times == 1 else np.repeat(spec.limits, times))
 
     def _archipelago(self, pop_size: int) -> Archipelago:
         """Return the islands' topology and migration."""

@@ -33,7 +33,7 @@ def check_polish(polish: Any) -> bool | str | None:
     return find_method(polish, constrained=False) if isinstance(polish, str) else check_bool("polish", polish)
 
 
-def reserved_evals(polish: bool | str, dim: int, limits: Limits) -> int:
+def reserve_evals(polish: bool | str, dim: int, limits: Limits) -> int:
     """Return the evaluations of one run that its limits keep for the polish.
 
     Parameters

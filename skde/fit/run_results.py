@@ -66,7 +66,7 @@ def run_results(
     shown = value
     if rules is not None:
         history, shown = values_of_codes(history), values_of_codes(value)
-    samples = lru_cache(partial(sampled_times, timer))  # most runs end at the same generation
+    samples = lru_cache(partial(sample_times, timer))  # most runs end at the same generation
     results = []
     x_of_runs = values_of_points(batch, points)
     outcomes = outcomes_of(engine, rules, x_of_runs, codes)
@@ -94,7 +94,7 @@ def run_results(
         )
         if known is not None:
             result = with_repeated(result, known, run, generations)
-        result = result if earlier is None else earlier.joined(result, run, last)
+        result = result if earlier is None else earlier.extend(result, run, last)
         if more[islands].any():
             result = add_sample(result, result.n_evals + int(more[islands].sum()), timer.seconds)
         results.append(result if polish is None else polish.extend(result, run, code, batch.spec.target))
@@ -127,7 +127,7 @@ def best_points(
 def with_repeated(result: RunResult, known: KnownValues, run: int, generations: IntArray) -> RunResult:
     """Return the result of a run without the evaluations of points that it came to again."""
     history = result.history
-    fewer = history.n_evals - known.repeated_at(run, generations)
+    fewer = history.n_evals - known.count_repeated_at(run, generations)
     return replace(
         result,
         n_evals=result.n_evals - int(known.repeated[run]),
@@ -156,7 +156,7 @@ def status_of(status: list[int], best: int, ending: Status) -> Status:
     return ending if Status.RUNNING in status else Status(best)
 
 
-def sampled_times(timer: Timer, last: int) -> tuple[IntArray, FloatArray]:
+def sample_times(timer: Timer, last: int) -> tuple[IntArray, FloatArray]:
     """Return the sampled generations up to `last`, which ends them, and the times at which they were done."""
     if last < 0:
         return np.empty(0, np.int64), np.empty(0)

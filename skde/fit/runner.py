@@ -111,9 +111,9 @@ class Runner:
     def progress(self) -> dict[str, Any]:
         """Status, generation and seconds of every run, as NumPy arrays."""
         self.judge()
-        return self.settled(self.batch.progress())
+        return self.settle(self.batch.progress())
 
-    def settled(self, progress: dict[str, Any]) -> dict[str, Any]:
+    def settle(self, progress: dict[str, Any]) -> dict[str, Any]:
         """Return the progress of the batch, as it was read, with the status at the end of a generation."""
         status = progress["status"]
         status[status == HELD] = RUNNING
@@ -324,7 +324,7 @@ class Runner:
         """Return time and ending for a file's header; seeds, limits, marks and the batch's state as arrays.
 
         With the points and values of evaluations after the last generation. Those of an incomplete generation are in
-        `ask_tell.told_state`.
+        `begun_generations.pack_told`.
         """
         self.judge()
         spec = self.batch.spec

@@ -65,7 +65,7 @@ class SearchValues:
                 found[part.rows], known[part.rows] = part.values, True
                 codes = self._codes(found[part.rows])
                 self._note(runs[part.rows], points[part.rows], codes)
-                record_others(self.runner, runs[part.rows], self._rounded(points[part.rows]), codes, "polish")
+                record_others(self.runner, runs[part.rows], self._round(points[part.rows]), codes, "polish")
             if not known.all():
                 raise LocalSearchEnd("the time is over")
         except BaseException:
@@ -73,7 +73,7 @@ class SearchValues:
             raise
         return found
 
-    def _rounded(self, points: FloatArray) -> Array:
+    def _round(self, points: FloatArray) -> Array:
         return self.engine.xp.array(points, dtype=self.runner.batch.spec.dtype)
 
     def _codes(self, rows: FloatArray) -> FloatArray:
@@ -108,7 +108,7 @@ class SearchValues:
         """Yield rows of f, g and h as they come."""
         objective, rules = self.objective, self.objective.rules
         with self.engine.device_context:
-            X = self._rounded(points)  # a copy, because functions may write to it
+            X = self._round(points)  # a copy, because functions may write to it
             if rules is None and objective.compiled is not None:
                 parts: Iterator[Part] = iter([Part(np.arange(len(X)), evaluate(objective.compiled, X)[:, None])])
             elif rules is None:
@@ -117,12 +117,12 @@ class SearchValues:
                 at = to_numpy(objective.decode(X))
                 parts = iter([Part(np.arange(len(X)), rules.problem.values(at))])
             else:
-                parts = constrained_parts(rules, objective.decode(X), self.everywhere, self.seconds_left)
+                parts = evaluate_constrained(rules, objective.decode(X), self.everywhere, self.seconds_left)
             for part in parts:
                 yield Part(part.rows, np.asarray(to_numpy(part.values), np.float64))
 
 
-def constrained_parts(
+def evaluate_constrained(
     rules: FeasibilityRules, X: Array, everywhere: bool, seconds_left: Callable[[], float]
 ) -> Iterator[Part]:
     """Yield f, g and h at the rows of X: f is NaN at infeasible ones or, `everywhere`, only where it fails there."""
@@ -153,8 +153,8 @@ def constrained_parts(
 
 
 def rows_of(rules: FeasibilityRules, X: Array, everywhere: bool) -> Array:
-    """Return f, g and h at the rows of X, as `constrained_parts` yields them."""
-    parts = list(constrained_parts(rules, X, everywhere, unlimited))
+    """Return f, g and h at the rows of X, as `evaluate_constrained` yields them."""
+    parts = list(evaluate_constrained(rules, X, everywhere, unlimited))
     rows = np.concatenate([part.rows for part in parts])
     xp = array_namespace(X)
     return xp.concatenate([part.values for part in parts])[xp.asarray(np.argsort(rows))]

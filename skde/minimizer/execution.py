@@ -72,7 +72,7 @@ def choose_execution(execution: str, objective: Objective, engine: Engine) -> st
     return execution
 
 
-def recorded_execution(execution: str, engine: Engine) -> str:
+def choose_recorded_execution(execution: str, engine: Engine) -> str:
     """Return the execution of a fit with a recorder: single generations, with values that this process receives."""
     if execution not in ("auto", "step"):
         raise ValueError(

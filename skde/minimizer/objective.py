@@ -19,7 +19,7 @@ from skde.typing import FloatArray
 from skde.variables import Variables
 
 
-def given_objective(
+def make_objective(
     given: MinimizerParameters,
     library: CallerLibrary | None,
     objective: Any,
@@ -51,7 +51,7 @@ def given_objective(
     )
 
 
-def saved_objective(
+def find_saved_objective(
     given: MinimizerParameters, source: dict[str, Any], space: Variables | FloatArray, rules: Rules | None
 ) -> Objective:
     """Return the objective of a loaded fit, where its name is enough to find it.
@@ -72,12 +72,12 @@ def saved_objective(
         what += ", with constraints" if rules is not None else ""
         raise ValueError(f"resume needs the objective again (it was {what}): resume(objective)")
     problem = get_problem(source["problem"], dim=source["dim"], **source["options"])
-    objective = given_objective(given, None, problem, None, space)
+    objective = make_objective(given, None, problem, None, space)
     check_rules(rules, objective.rules)
     return objective
 
 
-def asked_objective(given: MinimizerParameters) -> Objective:
+def make_objective_to_ask(given: MinimizerParameters) -> Objective:
     """Check the parameters for ask, and return an objective without a function: the user evaluates it."""
     if given.bounds is None:
         raise ValueError("ask needs bounds: Minimizer(bounds=[(low, high), ...])")

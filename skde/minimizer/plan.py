@@ -14,7 +14,7 @@ from skde.algorithms.base import MOST_INDIVIDUALS
 from skde.algorithms.sequence import AlgorithmSequence
 from skde.fit.local_search import QUASI_NEWTON, SIMPLEX
 from skde.fit.plan import FitPlan, Search, limits_before_end
-from skde.fit.polish_budget import check_polish, default_evals, reserved_evals
+from skde.fit.polish_budget import check_polish, default_evals, reserve_evals
 from skde.islands import Migration
 from skde.minimizer.parameters import LARGEST_FINAL, MinimizerParameters
 from skde.objectives.feasibility import LARGEST, feasibility_codes
@@ -48,7 +48,7 @@ def make_plan(given: MinimizerParameters, objective: Objective, x0: Any, asked: 
         if polish is None and choice.polish_evals:
             polish, default = QUASI_NEWTON if len(searches) == 1 else SIMPLEX, True
     else:
-        searches = (Search(given_algorithms(given, n_runs)),)
+        searches = (Search(list_algorithms(given, n_runs)),)
     polish = False if polish is None else polish
     return FitPlan(
         box=objective.box,
@@ -60,12 +60,12 @@ def make_plan(given: MinimizerParameters, objective: Objective, x0: Any, asked: 
         polish_is_default=default,
         final_evals=final_evals,
         limits=limits,
-        planned=limits_before_end(limits, final_evals).without(reserved_evals(polish, dim, limits), dim),
+        planned=limits_before_end(limits, final_evals).without(reserve_evals(polish, dim, limits), dim),
         rules=rules_of(given, objective.rules is not None),
         n_runs=n_runs,
         n_islands=n_islands,
         migration=check_migration(given.migration, n_islands),
-        dtype=checked_dtype(given, objective.rules is not None),
+        dtype=choose_dtype(given, objective.rules is not None),
         seed=int(run_seeds(given.random_state, 1)[0]),
     )
 
@@ -121,7 +121,7 @@ def rules_of(given: MinimizerParameters, constrained: bool) -> StoppingRules:
     return rules
 
 
-def checked_dtype(given: MinimizerParameters, constrained: bool) -> np.dtype[Any]:
+def choose_dtype(given: MinimizerParameters, constrained: bool) -> np.dtype[Any]:
     """Return the precision of a fit."""
     dtype = check_dtype(given.dtype)
     if constrained:
@@ -147,10 +147,10 @@ def check_migration(migration: Any, n_islands: int) -> Migration | None:
 # -- algorithms --------------------------------------------------------------------------------------------------------
 
 
-def given_algorithms(given: MinimizerParameters, n_runs: int) -> tuple[Algorithm, ...]:
+def list_algorithms(given: MinimizerParameters, n_runs: int) -> tuple[Algorithm, ...]:
     """Return one parameter object, or one for each run."""
     if not isinstance(given.algorithm, Sequence) or isinstance(given.algorithm, str):
-        return (named_algorithm(given.algorithm),)
+        return (resolve_algorithm(given.algorithm),)
     algorithms = tuple(get_algorithm(algorithm) for algorithm in given.algorithm)
     if len(algorithms) != n_runs:
         raise ValueError(f"algorithm has {len(algorithms)} entries, but n_runs={n_runs}; give one a run")
@@ -159,7 +159,7 @@ def given_algorithms(given: MinimizerParameters, n_runs: int) -> tuple[Algorithm
     return algorithms
 
 
-def named_algorithm(given: Any) -> Algorithm:
+def resolve_algorithm(given: Any) -> Algorithm:
     """Return the parameter object of a name; one that is given is returned unchanged."""
     if not isinstance(given, Algorithm):
         check_choice("algorithm", given, (AUTO, *ALGORITHMS))
@@ -189,8 +189,8 @@ def choose(
     """Return the choice of "auto" for a fit."""
     dim, polish = len(objective.box), check_polish(given.polish)
     searching = limits_before_end(limits, check_final_evals(given))
-    kept = 0 if polish is None else reserved_evals(polish, dim, limits)
-    setting = searching.without(kept, dim).planned(dim, n_islands)
+    kept = 0 if polish is None else reserve_evals(polish, dim, limits)
+    setting = searching.without(kept, dim).to_setting(dim, n_islands)
     several = given.final_evals or given.tol is not None or given.atol or given.stagnation is not None
     choice = rule(
         FitProperties(

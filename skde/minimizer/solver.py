@@ -14,6 +14,8 @@ from skde.algorithms.sequence import AlgorithmSequence
 from skde.callbacks import stop_request
 from skde.engines import Engine, JoblibEngine, Spec, shares
 from skde.fit import ask_tell
+from skde.fit.ask_final import ask_final, final_done
+from skde.fit.begun_generations import restore_told
 from skde.fit.continuation import check_rules, check_warm_objective, check_warm_spec
 from skde.fit.execution import run_fit
 from skde.fit.known_values import FEW_POINTS, KnownValues, n_points
@@ -24,14 +26,14 @@ from skde.fit.polish_budget import check_polishable, search_seconds
 from skde.fit.reevaluation import reevaluate
 from skde.fit.runner import Runner
 from skde.functions.forms import ConstraintsReturned
-from skde.minimizer.execution import check_device_of_library, choose_execution, make_engine, recorded_execution
+from skde.minimizer.execution import check_device_of_library, choose_execution, choose_recorded_execution, make_engine
 from skde.minimizer.objective import (
-    asked_objective,
     check_eval_time,
     check_noise,
     constraints_alone,
-    given_objective,
-    saved_objective,
+    find_saved_objective,
+    make_objective,
+    make_objective_to_ask,
 )
 from skde.minimizer.parameters import EXECUTIONS, MinimizerParameters, check_parameters
 from skde.minimizer.plan import (
@@ -49,12 +51,12 @@ from skde.minimizer.state import (
     check_populations,
     fit_layout,
     fit_state,
-    saved_algorithm,
-    saved_bounds,
-    saved_migration,
-    saved_plan,
-    saved_populations,
-    saved_spent,
+    read_algorithm_argument,
+    read_bounds_argument,
+    read_migration,
+    read_plan,
+    read_populations,
+    read_spent,
 )
 from skde.objectives.caller_library import CallerLibrary, move_to_host
 from skde.objectives.feasibility import LARGEST, FeasibilityRules, StoredOutcomes, calls_of, carry_calls
@@ -360,7 +362,7 @@ class Minimizer(MinimizerParameters):
         """Check the objective, allocate the runner of a fit that is not warm, and return what the search needs."""
         bounds = self.bounds if bounds is None else list_bounds(bounds)
         self._library = CallerLibrary.of(bounds, x0)
-        objective = given_objective(self, self._library, given, dim, move_to_host(bounds), returned=returned)
+        objective = make_objective(self, self._library, given, dim, move_to_host(bounds), returned=returned)
         x0 = move_to_host(x0)
         check_polishable(self.polish, objective)
         engine = self._make_engine(objective, objective.variables)
@@ -392,16 +394,16 @@ class Minimizer(MinimizerParameters):
         KeyboardInterrupt
             After Ctrl-C, as from `fit`.
         """
-        runner = self._fitted("resume")
+        runner = self._require_fit("resume")
         self._check_unchanged()
         if objective is None:
-            resolved = getattr(self, "_objective", None) or saved_objective(
+            resolved = getattr(self, "_objective", None) or find_saved_objective(
                 self, getattr(self, "_source", {}), self._space, runner.rules
             )
         else:
             takes = getattr(self, "_source", {}).get("takes") if getattr(self, "_objective", None) is None else None
             returned = self._constraints_of_before()
-            resolved = given_objective(self, self._library, objective, len(self._space), self._space, takes, returned)
+            resolved = make_objective(self, self._library, objective, len(self._space), self._space, takes, returned)
             check_rules(runner.rules, resolved.rules)
         check_parameters(self)
         check_polishable(self.polish, resolved)
@@ -436,7 +438,7 @@ class Minimizer(MinimizerParameters):
     @property
     def _begun_plan(self) -> FitPlan:
         if not hasattr(self, "_plan"):
-            self._fitted()
+            self._require_fit()
         return self._plan
 
     @property
@@ -476,7 +478,7 @@ class Minimizer(MinimizerParameters):
         runner = self._runner
         execution = choose_execution(self.execution, objective, runner.engine)
         if self.recorder is not None:
-            execution = recorded_execution(self.execution, runner.engine)
+            execution = choose_recorded_execution(self.execution, runner.engine)
         self._begin_record(runner)
         carry_calls(runner.rules, objective.rules)
         runner.rules = objective.rules
@@ -556,7 +558,7 @@ class Minimizer(MinimizerParameters):
         spec, times = plan.populations(place, spent=made)
         runner.engine.check_memory(spec, times)
         limits = limits_after(runner.n_iter, np.repeat(spec.limits, times), plan.limits.max_iter)
-        following = next_search(runner, self._customize_spec(spec.repeated(times, runner.batch.spec.seeds, limits)))
+        following = next_search(runner, self._customize_spec(spec.repeat(times, runner.batch.spec.seeds, limits)))
         following.recorder = runner.recorder
         self._runner, self._spent = following, spent
         if self.verbose:
@@ -568,7 +570,7 @@ class Minimizer(MinimizerParameters):
         runner = self._runner
         before, source = getattr(self, "_objective", None), getattr(self, "_source", {})
         if before is None and "problem" in source:
-            before = saved_objective(self, source, self._space, runner.rules)
+            before = find_saved_objective(self, source, self._space, runner.rules)
         check_warm_objective(before, self._plan.box, objective, x0)
         self._plan = plan = warm_plan(self, self._plan, len(self._spent))
         now = replace(plan, planned=plan.search_limits.without(plan.polish_evals, plan.dim))
@@ -641,7 +643,7 @@ class Minimizer(MinimizerParameters):
         if X is None and self._begin_next_search():
             return self.ask(n, return_ids=with_ids)
         if X is None and self.final_evals:
-            X, ids = ask_tell.ask_final(runner, self._final_evals_left, n)
+            X, ids = ask_final(runner, self._final_evals_left, n)
         if X is None:
             raise RuntimeError(f"every run has ended: {self.message_}")
         if self._library is not None:
@@ -747,7 +749,7 @@ class Minimizer(MinimizerParameters):
         runner = self._begun_runner()
         if not ask_tell.poll_stopped(runner) or self._begin_next_search():
             return False
-        if self.final_evals and not ask_tell.final_done(runner, self._final_evals_left):
+        if self.final_evals and not final_done(runner, self._final_evals_left):
             return False
         runner.warn_without_value()
         return True
@@ -756,7 +758,7 @@ class Minimizer(MinimizerParameters):
         """Return the runner, which the first ask begins."""
         if not hasattr(self, "_runner"):
             with self._earlier_fit_kept():
-                objective = asked_objective(self)
+                objective = make_objective_to_ask(self)
                 self._objective = None
                 self._library = CallerLibrary.of(self.bounds)
                 engine = self._make_engine(None, objective.variables)
@@ -772,7 +774,7 @@ class Minimizer(MinimizerParameters):
 
         None with execution="joblib" under constraints, where the calls are made in workers.
         """
-        runner = self._fitted()
+        runner = self._require_fit()
         found, fitted = calls_of(runner.rules), getattr(self, "_objective", None) is not None
         if found is not None and fitted and isinstance(runner.engine, JoblibEngine):
             return None
@@ -781,7 +783,7 @@ class Minimizer(MinimizerParameters):
     # -- files ---------------------------------------------------------------------------------------------------------
 
     def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        runner = self._fitted("save" if self._has_state else "")
+        runner = self._require_fit("save" if self._has_state else "")
         self._check_unchanged()
         rules_of(self, runner.rules is not None)
         limits_of(self)
@@ -791,17 +793,17 @@ class Minimizer(MinimizerParameters):
     @classmethod
     def _from_header(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
         with entry(HEADER):
-            algorithm = AUTO if header.get("automatic") else saved_algorithm(header)
-            solver = cls(algorithm, migration=saved_migration(header), **header["parameters"])
+            algorithm = AUTO if header.get("automatic") else read_algorithm_argument(header)
+            solver = cls(algorithm, migration=read_migration(header), **header["parameters"])
         check_layout(arrays, fit_layout(solver, header, arrays), whole=False)
-        solver.bounds, solver.random_state = saved_bounds(header, arrays), int(arrays["seeds"][0])
+        solver.bounds, solver.random_state = read_bounds_argument(header, arrays), int(arrays["seeds"][0])
         return solver
 
     def _restore(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
-        plan = saved_plan(self, header, arrays)
+        plan = read_plan(self, header, arrays)
         with entry(HEADER):
-            spent = saved_spent(header)
-            spec = plan.batch(len(spent), saved=saved_populations(arrays))
+            spent = read_spent(header)
+            spec = plan.batch(len(spent), saved=read_populations(arrays))
             spec = self._customize_spec(spec)
         check_populations(self, header, arrays, plan.searches[len(spent)].algorithms[0], spec)
         source = header["source"]
@@ -814,7 +816,7 @@ class Minimizer(MinimizerParameters):
         if "outcomes" in arrays:
             runner.rules = StoredOutcomes(arrays["outcomes"], header["feasibility_tol"], header.get("fun_evals"))
         runner.restore(header, arrays)
-        ask_tell.restore_told(runner, arrays)
+        restore_told(runner, arrays)
         self._source, self._objective = source, None
         self._plan, self._spent, self._runner = plan, spent, runner
         self._note_parameters()

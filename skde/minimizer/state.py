@@ -15,7 +15,7 @@ from skde.engines import Spec
 from skde.engines.state.batch_arrays import batch_layout
 from skde.engines.state.checks import check_batch
 from skde.engines.state.task import NUMBER, WORD
-from skde.fit.ask_tell import told_state
+from skde.fit.begun_generations import pack_told
 from skde.fit.earlier_search import EarlierSearch, check_earlier
 from skde.fit.final_points import FinalPoints
 from skde.fit.known_values import KnownValues
@@ -27,7 +27,7 @@ from skde.fit.runner import Runner
 from skde.fit.runner_state import check_runner_state, runner_layout
 from skde.islands import Migration
 from skde.minimizer.parameters import MinimizerParameters
-from skde.minimizer.plan import check_final_evals, check_migration, checked_dtype, limits_of, rules_of, searches_of
+from skde.minimizer.plan import check_final_evals, check_migration, choose_dtype, limits_of, rules_of, searches_of
 from skde.objectives.feasibility import calls_of
 from skde.stopping import check_limits
 from skde.typing import FloatArray
@@ -107,7 +107,7 @@ def fit_state(
         header["sequence"] = {name: list(getattr(algorithm, name)) for name in SEQUENCE}
     if spec.variables is not None:
         header["variables"] = spec.variables.describe()
-    arrays = {"box": plan.box, "start": spec.start, **run_arrays, **told_state(runner)}
+    arrays = {"box": plan.box, "start": spec.start, **run_arrays, **pack_told(runner)}
     if runner.rules is not None:
         header["feasibility_tol"] = runner.rules.tolerance
         if (n_calls := calls_of(runner.rules)) is not None:
@@ -123,7 +123,7 @@ def as_list(algorithm: Algorithm | AlgorithmSequence | Sequence[Algorithm]) -> S
     return [algorithm] if isinstance(algorithm, Algorithm) else algorithm
 
 
-def saved_algorithm(header: dict[str, Any]) -> Algorithm | list[Algorithm]:
+def read_algorithm_argument(header: dict[str, Any]) -> Algorithm | list[Algorithm]:
     """Return the argument `algorithm` of a saved Minimizer."""
     if not header["algorithms"] or (header["one_algorithm"] and len(header["algorithms"]) > 1):
         raise ValueError("algorithms must be one or, for as many runs, several")
@@ -138,7 +138,7 @@ def check_dtype_entry(header: dict[str, Any]) -> None:
         raise ValueError("dtype must be that among the parameters")
 
 
-def saved_sequence(header: dict[str, Any]) -> AlgorithmSequence:
+def read_sequence(header: dict[str, Any]) -> AlgorithmSequence:
     """Return the searches of a saved Minimizer."""
     check_keys("sequence", header["sequence"], SEQUENCE, {})
     check_dtype_entry(header)
@@ -149,20 +149,20 @@ def saved_sequence(header: dict[str, Any]) -> AlgorithmSequence:
     return AlgorithmSequence(algorithms, tuple(evals), tuple(spent))
 
 
-def saved_spent(header: dict[str, Any]) -> tuple[int, ...]:
+def read_spent(header: dict[str, Any]) -> tuple[int, ...]:
     """Return the evaluations of a run that the searches before the present one made."""
-    return saved_sequence(header).spent if "sequence" in header else ()
+    return read_sequence(header).spent if "sequence" in header else ()
 
 
-def saved_searches(header: dict[str, Any]) -> tuple[Search, ...]:
+def read_searches(header: dict[str, Any]) -> tuple[Search, ...]:
     """Return the searches of a saved fit."""
     if "sequence" in header:
-        return searches_of(saved_sequence(header))
-    algorithm = saved_algorithm(header)
+        return searches_of(read_sequence(header))
+    algorithm = read_algorithm_argument(header)
     return (Search((algorithm,) if isinstance(algorithm, Algorithm) else tuple(algorithm)),)
 
 
-def saved_bounds(header: dict[str, Any], arrays: dict[str, Any]) -> Variables | FloatArray:
+def read_bounds_argument(header: dict[str, Any], arrays: dict[str, Any]) -> Variables | FloatArray:
     """Return the argument `bounds` of a saved Minimizer."""
     box: FloatArray = arrays["box"]
     if "variables" not in header:
@@ -175,7 +175,7 @@ def saved_bounds(header: dict[str, Any], arrays: dict[str, Any]) -> Variables | 
     return variables
 
 
-def saved_migration(header: dict[str, Any]) -> Migration | None:
+def read_migration(header: dict[str, Any]) -> Migration | None:
     """Return the argument `migration` of a saved Minimizer."""
     return None if header["migration"] is None else Migration(**header["migration"])
 
@@ -199,13 +199,13 @@ def fit_layout(given: MinimizerParameters, header: dict[str, Any], arrays: dict[
 def optional_layout(spec: Spec, arrays: dict[str, Any]) -> dict[str, Layout]:
     """Return the layout of the arrays that only some files have: of an incomplete generation, and of final values."""
     n_runs = len(spec.seeds) // spec.islands.n_islands
-    found = told_layout(spec) if "told_rows" in arrays else {}
+    found = layout_of_told(spec) if "told_rows" in arrays else {}
     if "known_points" in arrays and spec.variables is not None:
         found |= KnownValues.layout(spec.variables, n_runs, spec.dtype)
     return found | FinalPoints.layout(spec, n_runs, arrays)
 
 
-def told_layout(spec: Spec) -> dict[str, Layout]:
+def layout_of_told(spec: Spec) -> dict[str, Layout]:
     """Return the layout of the values that were told of an incomplete generation."""
     return {
         "told_generations": Layout((None,), WORD),
@@ -215,7 +215,7 @@ def told_layout(spec: Spec) -> dict[str, Layout]:
     }
 
 
-def saved_plan(given: MinimizerParameters, header: dict[str, Any], arrays: dict[str, Any]) -> FitPlan:
+def read_plan(given: MinimizerParameters, header: dict[str, Any], arrays: dict[str, Any]) -> FitPlan:
     """Check header and arrays, those of the populations left out; return the plan of the saved fit."""
     check_layout(arrays, fit_layout(given, header, arrays), whole=False)
     with entry("box"):
@@ -223,12 +223,12 @@ def saved_plan(given: MinimizerParameters, header: dict[str, Any], arrays: dict[
     with entry(HEADER):
         check_source(header["source"], len(header.get("variables", box)))
         check_real("feasibility_tol", header.get("feasibility_tol", 0.0), 0)
-        spent = saved_spent(header)
+        spent = read_spent(header)
         if bool(spent) != ("earlier_points" in arrays):
             raise ValueError("a file has the results of an earlier search in the later ones of a sequence only")
-    variables = saved_bounds(header, arrays)
+    variables = read_bounds_argument(header, arrays)
     with entry(HEADER):
-        plan = read_plan(given, header, box, variables if isinstance(variables, Variables) else None, arrays)
+        plan = build_plan(given, header, box, variables if isinstance(variables, Variables) else None, arrays)
         # A false pop_size must not allocate more memory than the file's arrays take.
         rows = arrays["x"].shape[1] if "x" in arrays and arrays["x"].ndim == 3 else 0
         setting = plan.setting(len(spent))
@@ -247,7 +247,7 @@ def saved_plan(given: MinimizerParameters, header: dict[str, Any], arrays: dict[
     return plan
 
 
-def read_plan(
+def build_plan(
     given: MinimizerParameters,
     header: dict[str, Any],
     box: FloatArray,
@@ -256,7 +256,7 @@ def read_plan(
 ) -> FitPlan:
     """Return the plan that a header describes."""
     check_keys("planned", header["planned"], {}, dict.fromkeys(LIMITS))
-    searches, constrained = saved_searches(header), "outcomes" in arrays
+    searches, constrained = read_searches(header), "outcomes" in arrays
     polish = check_polish(given.polish)
     default = polish is None and check_int("polish_evals", header.get("polish_evals", 0), 0) > 0
     n_islands = check_int("n_islands", given.n_islands, 1, 2**16)
@@ -276,13 +276,13 @@ def read_plan(
         rules=rules_of(given, constrained),
         n_runs=check_int("n_runs", given.n_runs, 1, 2**20),
         n_islands=n_islands,
-        migration=check_migration(saved_migration(header), n_islands),
-        dtype=checked_dtype(given, constrained),
+        migration=check_migration(read_migration(header), n_islands),
+        dtype=choose_dtype(given, constrained),
         seed=int(arrays["seeds"][0]),
     )
 
 
-def saved_populations(arrays: dict[str, Any]) -> SavedPopulations:
+def read_populations(arrays: dict[str, Any]) -> SavedPopulations:
     """Return seeds and last generations of a file."""
     return SavedPopulations(arrays["seeds"], arrays["limits"])
 

@@ -14,7 +14,7 @@ from skde.minmax.engine import CoevolutionEngine, runs_behind
 from skde.minmax.partial_request import PartialRequest
 from skde.minmax.recording import record_request
 from skde.typing import Array, IntArray
-from skde.utils.arrays import contiguous, moved_to
+from skde.utils.arrays import contiguous, move_to
 
 
 class AskedCycle:
@@ -76,7 +76,7 @@ class AskedCycle:
             hint = ", transposed" if np.shape(F) == (*shape[:-2], shape[-1], shape[-2]) else ""
             raise ValueError(f"F must have shape {shape}, a row for every x, got {np.shape(F)}{hint}")
         with self.engine.device_context:
-            values = contiguous(moved_to(F, asked[0], "F"), batch.spec.dtype)
+            values = contiguous(move_to(F, asked[0], "F"), batch.spec.dtype)
             if rows is None:
                 self._note(np.arange(len(self.request.needed)), values.reshape(-1))
             else:
@@ -96,7 +96,7 @@ class AskedCycle:
         if np.ndim(given) != 2 or np.shape(given)[1:] != asked.shape[1:]:
             raise ValueError(wanted)
         places = rows_by_key(asked)
-        found = [places.get(key, []) for key in row_keys(moved_to(given, asked, name).astype(asked.dtype))]
+        found = [places.get(key, []) for key in row_keys(move_to(given, asked, name).astype(asked.dtype))]
         for k, rows in enumerate(found):
             if not rows:
                 raise ValueError(f"{wanted}, and row {k} is none of them")

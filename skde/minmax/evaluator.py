@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from skde.engines import MultiDeviceEngine
 from skde.fit.execution import Execution, StopRequest, fit_context
 from skde.fit.runner import Runner
+from skde.fit.watch import Watch
 from skde.functions.point_workers import OutOfTime, Part
 from skde.minmax.objective import MinMaxObjective
 from skde.minmax.partial_request import PartialRequest
@@ -28,32 +28,23 @@ class RequestEvaluator:
         The fit.
     objective : MinMaxObjective
         The objective.
-    seconds_left : callable
-        Returns the seconds until the time limit.
-    ends : callable
-        Returns whether a callback or the time limit ends the fit; called between values.
+    watch : Watch
+        Ends the fit between values.
     """
 
-    def __init__(
-        self, runner: Runner, objective: MinMaxObjective, seconds_left: Callable[[], float], ends: Callable[[], bool]
-    ) -> None:
-        self.runner, self.objective = runner, objective
-        self._seconds_left, self._ends = seconds_left, ends
-        self._stopped = False
+    def __init__(self, runner: Runner, objective: MinMaxObjective, watch: Watch) -> None:
+        self.runner, self.objective, self.watch = runner, objective, watch
 
     def values(self, request: PartialRequest) -> Array:
         """Return the values of a request; `OutOfTime` is raised where the fit ends before, but not before the first."""
-        if self._stopped or (self._ends() and self.runner.has_results):
+        if self.watch.stopped or (self.watch.ends() and self.runner.has_results):
             raise OutOfTime
-        for part in self.objective.parts(request, self._find_seconds):
+        for part in self.objective.parts(request, self.watch.seconds_left):
             self._keep(request, part)
         if not request.complete:
-            self._ends()
+            self.watch.ends()
             raise OutOfTime
         return request.reply
-
-    def _find_seconds(self) -> float:
-        return 0.0 if self._stopped else self._seconds_left()
 
     def _keep(self, request: PartialRequest, part: Part) -> None:
         """Keep some values, and find out whether something ends the fit."""
@@ -61,7 +52,7 @@ class RequestEvaluator:
         with interrupts.deferred:
             request.put(part.rows, part.values)
             record()
-        self._stopped = not request.complete and (self._stopped or self._ends())
+        self.watch.look(request.complete)
 
 
 def run_cycles(runner: Runner, objective: MinMaxObjective, max_time: float | None, stop: StopRequest | None) -> None:
@@ -72,6 +63,6 @@ def run_cycles(runner: Runner, objective: MinMaxObjective, max_time: float | Non
         # Of several devices, each works in a thread, and callbacks are called between cycles only.
         alone = not isinstance(engine, MultiDeviceEngine)
         ends = execution.ends_within if alone else lambda: execution.seconds_left <= 0
-        evaluator = RequestEvaluator(runner, objective, lambda: execution.seconds_left, ends)
+        evaluator = RequestEvaluator(runner, objective, Watch(lambda: execution.seconds_left, ends))
         with engine.share(runner.batch, evaluator, "step"):
             execution.run_chunks(even=True)

@@ -60,7 +60,7 @@ class MinMaxRunner(Runner):
         """Let the runs continue that a changed rule ended: they are judged at the end of a cycle alone."""
         progress = self.batch.progress()
         progress["status"][np.isin(progress["status"], changed)] = RUNNING
-        self.put_status(self.settled(progress)["status"])
+        self.put_status(self.settle(progress)["status"])
 
     @property
     def cycles(self) -> IncompleteCycles:

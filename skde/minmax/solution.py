@@ -31,7 +31,7 @@ class MinMaxSolution(BaseSolver):
 
     @property
     def _coevolution(self) -> Coevolution | SplitCoevolution:
-        batch = self._fitted("ask").batch
+        batch = self._require_fit("ask").batch
         assert isinstance(batch, Coevolution | SplitCoevolution)
         return batch
 
@@ -71,14 +71,14 @@ class MinMaxSolution(BaseSolver):
         """
         runs, objective = self.runs_, self._objective
         if self._compared is None or self._compared[0] is not runs:
-            known = objective is not None and (objective.game is not None or self._fitted().done)
+            known = objective is not None and (objective.game is not None or self._require_fit().done)
             if objective is None or not known or objective.problem is not None or len(runs) == 1:
                 best = best_run(runs)
                 self._compared = runs, best, runs[best]
             else:
                 self._compared = (
                     runs,
-                    *best_against_all(runs, objective, self._dim_x, self._fitted().engine),
+                    *best_against_all(runs, objective, self._dim_x, self._require_fit().engine),
                 )
         return self._compared[1:]
 
@@ -100,7 +100,7 @@ class MinMaxSolution(BaseSolver):
     @property
     def multipliers_(self) -> FloatArray:
         """y_ of a constrained problem, of shape (m + l,)."""
-        self._fitted()
+        self._require_fit()
         if self._objective is None or self._objective.problem is None:
             raise AttributeError("multipliers_ are of constrained problems only")
         return self.y_
@@ -118,7 +118,7 @@ class MinMaxSolution(BaseSolver):
 
     def _best_responses(self, attribute: str) -> tuple[float, float]:
         """Return the largest f(x_, y) and the smallest f(x, y_) that searches find; errors name the attribute."""
-        runner, objective = self._fitted(), self._objective
+        runner, objective = self._require_fit(), self._objective
         space_x, space_y = self._spaces
         if objective is None:
             raise AttributeError(
@@ -194,7 +194,7 @@ def spaces_of(solver: MinMaxSolution) -> tuple[Variables | FloatArray, Variables
 
 def make_array_function(solver: MinMaxSolution) -> Callable[[FloatArray, FloatArray], FloatArray] | None:
     """Return f(X, Y) of a fit for NumPy arrays; None after ask and tell, after loading and for constrained problems."""
-    engine, objective = solver._fitted().engine, solver._objective
+    engine, objective = solver._require_fit().engine, solver._objective
     if objective is None or (objective.game is None and objective.function is None):
         return None
     xp = engine.xp if objective.game is None else np  # compiled functions are computed on the CPU

@@ -387,7 +387,7 @@ class MinMaxSolver(MinMaxSolution):
         KeyboardInterrupt
             After Ctrl-C, as from `fit`.
         """
-        runner = self._fitted("resume")
+        runner = self._require_fit("resume")
         self._check_unchanged()
         if f is not None:
             takes = self._source.get("takes") if self._objective is None else None
@@ -528,7 +528,7 @@ class MinMaxSolver(MinMaxSolution):
     # -- files and pickles ---------------------------------------------------------------------------------------------
 
     def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        runner, batch = self._fitted(), self._coevolution
+        runner, batch = self._require_fit(), self._coevolution
         if batch.constraints and "problem" not in self._source:
             raise ValueError("the constraints of Python functions cannot be in a file or a pickle")
         self._check_unchanged()

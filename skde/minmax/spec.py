@@ -268,4 +268,4 @@ def side_spec(name: str, given: Any, box: FloatArray, seeds: IntArray, generatio
         recorded=False,
         dtype=np.dtype(dtype),
     )
-    return single.repeated(n_runs, seeds.copy(), np.full(n_runs, UNLIMITED))
+    return single.repeat(n_runs, seeds.copy(), np.full(n_runs, UNLIMITED))

@@ -22,7 +22,7 @@ from skde.algorithms.auto import AUTO
 from skde.callbacks import callback_list
 from skde.engines import check_device, choose_engine
 from skde.functions.named_point import find_refused_signature
-from skde.minimizer.plan import named_algorithm
+from skde.minimizer.plan import resolve_algorithm
 from skde.model_fitting.fit_task import FitTask
 from skde.model_fitting.fit_watch import FitWatch
 from skde.model_fitting.losses import Loss
@@ -114,7 +114,7 @@ class BaseModel(BaseEstimator):
         check_real("alpha", self.alpha, 0, np.inf, high_open=True)
         check_choice("on_error", self.on_error, FAILURES)
         if not (isinstance(self.algorithm, str) and self.algorithm == AUTO):
-            named_algorithm(self.algorithm)
+            resolve_algorithm(self.algorithm)
         agreeing = check_int("n_agreeing", self.n_agreeing, 1)
         return SearchPlan(
             algorithm=self.algorithm,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from skde.model_fitting.losses import Loss, ScorerLoss, UserLoss, named_scorer
+from skde.model_fitting.losses import Loss, ScorerLoss, UserLoss, find_scorer
 from skde.typing import Array, FloatArray
 from skde.utils.arrays import array_namespace, to_numpy
 
@@ -222,7 +222,7 @@ def classification_loss(
         return RankLoss(codes == 1, weights)
     if loss == "accuracy" or (loss == "f1" and responses.n_classes == 2):
         return LabelLoss(codes, weights, responses.labels, loss)
-    scorer = named_scorer(loss, CLASSIFICATION)
+    scorer = find_scorer(loss, CLASSIFICATION)
     return ScorerLoss(scorer, X, to_numpy(y), given, lambda out: PredictedClassifier(out, responses, classes))
 
 

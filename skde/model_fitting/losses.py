@@ -13,7 +13,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from skde.functions.pointwise import one_number
 from skde.model_fitting.user_functions import call_with_data
 from skde.typing import Array, FloatArray
-from skde.utils.arrays import array_namespace, moved_to, to_numpy
+from skde.utils.arrays import array_namespace, move_to, to_numpy
 from skde.utils.validation import nearest, quote
 
 
@@ -101,7 +101,7 @@ class ResidualLoss(UserLoss):
 
     def residuals(self, predictions: Array) -> Array:
         """Return the residuals."""
-        rows = [moved_to(self.call_function(row), predictions, "loss.residuals") for row in predictions]
+        rows = [move_to(self.call_function(row), predictions, "loss.residuals") for row in predictions]
         if any(row.ndim != 1 for row in rows):
             raise TypeError(f"loss.residuals must return one array of numbers, got shape {rows[0].shape}")
         return array_namespace(predictions).stack(rows).astype(np.float64, copy=False)
@@ -140,7 +140,7 @@ class ScorerLoss(Loss):
         return -array_namespace(predictions).asarray(scores, dtype=np.float64)
 
 
-def named_scorer(loss: Any, own: tuple[str, ...]) -> Any:
+def find_scorer(loss: Any, own: tuple[str, ...]) -> Any:
     """Return the scorer with a name; `own` are the other names that a loss may have."""
     names = get_scorer_names()
     if not isinstance(loss, str) or loss not in names:

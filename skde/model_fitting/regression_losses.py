@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from skde.model_fitting.losses import Loss, ResidualLoss, ScorerLoss, UserLoss, named_scorer
+from skde.model_fitting.losses import Loss, ResidualLoss, ScorerLoss, UserLoss, find_scorer
 from skde.model_fitting.samples import complex_values, explain_complex, real_parts
 from skde.typing import Array, FloatArray
 from skde.utils.arrays import array_namespace
@@ -139,7 +139,7 @@ def regression_loss(
             return rho(residual, number), residual
 
         return MeanLoss(of_samples, weights, loss in SMOOTH, squared=loss == "squared")
-    scorer = named_scorer(loss, REGRESSION)
+    scorer = find_scorer(loss, REGRESSION)
     if complex_valued:
         raise ValueError(explain_complex(loss))
     return ScorerLoss(scorer, X, y, given, PredictedRegressor)

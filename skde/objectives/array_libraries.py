@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skde.typing import Array
-from skde.utils.arrays import array_namespace, shared_array
+from skde.utils.arrays import array_namespace, share_array
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class TorchFunction:
                 self._use_stream(torch, xp, arrays[0].device.id, contexts)
             values = self.function(*(torch.from_dlpack(writable(array)) for array in arrays))
             # Inside of the contexts: CuPy waits for PyTorch's current stream, which is then its own.
-            return shared_array(values.detach() if isinstance(values, torch.Tensor) else values, xp)
+            return share_array(values.detach() if isinstance(values, torch.Tensor) else values, xp)
 
     def _use_stream(self, torch: Any, xp: Any, device: int, contexts: ExitStack) -> None:
         """Let PyTorch work on CuPy's current stream, so that work and memory are used in one order."""
@@ -84,7 +84,7 @@ class JaxFunction:
         xp = array_namespace(arrays[0])
         if xp is not np and xp.cuda.get_current_stream().is_capturing():
             raise RuntimeError("JAX launches its work on its own streams, which a recording does not contain")
-        return shared_array(self.function(*(jax.numpy.from_dlpack(writable(array)) for array in arrays)), xp)
+        return share_array(self.function(*(jax.numpy.from_dlpack(writable(array)) for array in arrays)), xp)
 
 
 def writable(array: Array) -> Array:

@@ -11,7 +11,7 @@ from sklearn import get_config
 
 from skde.objectives.array_libraries import JaxFunction, TorchFunction, from_jax, from_torch
 from skde.typing import Array
-from skde.utils.arrays import GPU_MEMORY, array_namespace, shared_array, to_numpy
+from skde.utils.arrays import GPU_MEMORY, array_namespace, share_array, to_numpy
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class NamespaceFunction:
     def __call__(self, *arrays: Array) -> Any:
         """Return the values of the function, in the library of the arrays."""
         values = self.function(*(self.namespace.from_dlpack(array) for array in arrays))
-        return shared_array(values, array_namespace(arrays[0]))
+        return share_array(values, array_namespace(arrays[0]))
 
 
 def namespace_of(given: Any) -> Any:

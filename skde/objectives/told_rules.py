@@ -19,7 +19,7 @@ from skde.objectives.feasibility import (
 from skde.problems.constraints import total_violation
 from skde.problems.simulation import check_sizes, make_point_key
 from skde.typing import Array, FloatArray
-from skde.utils.arrays import array_namespace, contiguous, moved_to, to_numpy
+from skde.utils.arrays import array_namespace, contiguous, move_to, to_numpy
 
 # Points whose constraints are kept for the answer; the best point of a run is nearly always one of them.
 KEPT = 100_000
@@ -99,4 +99,4 @@ def read_told(name: str, given: Any, shape: tuple[int, ...], like: Array) -> Arr
     if found != shape and (len(found) != len(shape) + 1 or found[:-1] != shape):
         raise ValueError(f"{name} must have the shape of f, {shape}, or one axis more, got {found}")
     size = 1 if found == shape else found[-1]
-    return contiguous(moved_to(given, like, name), np.float64).reshape(n, size)
+    return contiguous(move_to(given, like, name), np.float64).reshape(n, size)

@@ -76,7 +76,7 @@ def to_numpy(array: Array) -> Any:
 GPU_MEMORY = (2, 10, 13)
 
 
-def shared_array(given: Any, xp: Any) -> Any:
+def share_array(given: Any, xp: Any) -> Any:
     """Return an array of another library as one of NumPy or CuPy, without a copy; anything else as it is.
 
     NumPy's own conversion takes arrays that offer one; for others, and for those of a GPU, there is DLPack. CuPy then
@@ -162,7 +162,7 @@ def real_array(given: Any, like: Array, what: str, numbers: str = "numbers") -> 
 def convert(given: Any, like: Array, what: str, numbers: str) -> Array:
     """Return an array of real numbers in the library of another array."""
     xp = array_namespace(like)
-    given = shared_array(given, xp)
+    given = share_array(given, xp)
     if xp is not np and not isinstance(given, xp.ndarray):
         raise TypeError(
             f"{what} must be a CuPy array for a CuPy population, got {type(given).__name__}; "
@@ -176,7 +176,7 @@ def convert(given: Any, like: Array, what: str, numbers: str) -> Array:
     return as_real(given, what, numbers)
 
 
-def moved_to(given: Any, like: Array, what: str) -> Array:
+def move_to(given: Any, like: Array, what: str) -> Array:
     """Return an array of real numbers on the device of another array; an array on the host is copied there."""
     array = as_real(given, what)
     return real_array(array_namespace(like).asarray(array) if isinstance(array, np.ndarray) else array, like, what)

@@ -107,6 +107,6 @@ def test_from_the_parameters_of_a_kernel() -> None:
 @pytest.mark.parametrize("limit", [{"max_evals": 10**30}, {"max_iter": 10**30}, {"max_evals": 2**62}])
 def test_absurd_budgets_are_planned_with_too(limit: dict[str, int]) -> None:
     """A double does not tell such numbers apart, so that counting would never come to the next size."""
-    planned = Limits(**limit).planned(3)
+    planned = Limits(**limit).to_setting(3)
     schedule = PopulationSchedule(40, 4, planned.max_evals or 0, planned.max_iter or 0)
     assert len(schedule.sizes) == 37

@@ -14,7 +14,7 @@ from skde import DeviceObjective, get_problem
 from skde.algorithms import get_algorithm
 from skde.benchmark.generations import constant_size, new_batch
 from skde.engines import choose_device
-from skde.engines.gpu.engine import CudaEngine, repeated_vectors
+from skde.engines.gpu.engine import CudaEngine, count_repeated_vectors
 from skde.engines.gpu.launch_plan import LANES, STEP_BLOCKS, Device, Plan, Work, make_plan, step_plan
 
 H200 = Device(multiprocessors=132, shared_per_block=232_448)
@@ -149,10 +149,10 @@ def test_trials_are_evaluated_together_where_there_is_a_matrix_and_one_size(
 ) -> None:
     problem = get_problem(objective, dim=10)
     batch = new_batch(choose_device("cpu")[0], algorithm, problem, 3, 5)
-    assert repeated_vectors(problem, batch) == vectors
-    assert repeated_vectors(DeviceObjective("return x[0];", scratch=2), batch) == 0
+    assert count_repeated_vectors(problem, batch) == vectors
+    assert count_repeated_vectors(DeviceObjective("return x[0];", scratch=2), batch) == 0
     batch.pop_sizes[1] -= 1
-    assert repeated_vectors(problem, batch) == 0
+    assert count_repeated_vectors(problem, batch) == 0
 
 
 @pytest.mark.parametrize(("pop", "n_runs", "trials"), [(8, 1000, 1), (16, 1000, 2), (24, 3000, 3), (50, 1000, 4)])

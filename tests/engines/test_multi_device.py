@@ -77,7 +77,7 @@ def test_islands_of_whole_runs_migrate_within_a_part() -> None:
     spec = make().fit("sphere", dim=2)._runner.batch.spec
     for n, across in ((1, 0), (2, 5), (3, 0), (4, 5)):
         rows = ranges(15, n)
-        assert spec.shared_islands(rows).every == across
+        assert spec.share_islands(rows).every == across
         parts = spec.parts(rows)
         assert {part.islands.every for part in parts} == {5 - across}
         assert [part.islands.first for part in parts] == [begin % 5 for begin, _ in rows]

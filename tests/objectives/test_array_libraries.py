@@ -12,7 +12,7 @@ from scipy.optimize import NonlinearConstraint
 
 from skde import DE, Minimizer, MinMaxSolver, from_jax, from_torch
 from skde.objectives.array_libraries import writable
-from skde.utils.arrays import shared_array
+from skde.utils.arrays import share_array
 
 from ..short_fits import BOX, f, fit
 
@@ -42,11 +42,11 @@ def same(first: Minimizer, second: Minimizer) -> bool:
 
 def test_values_of_another_library_are_shared() -> None:
     array = np.arange(3.0)
-    shared = shared_array(Foreign(array), np)
+    shared = share_array(Foreign(array), np)
     assert isinstance(shared, np.ndarray)
     assert np.shares_memory(shared, array)
     for given in (array, [1.0], 3.0, None):
-        assert shared_array(given, np) is given
+        assert share_array(given, np) is given
 
 
 @pytest.mark.parametrize("parameters", [{}, {"dtype": "float32"}, {"n_runs": 2, "device": ["cpu", "cpu"]}], ids=str)

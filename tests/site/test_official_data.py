@@ -42,7 +42,7 @@ def test_official_data_give_and_disprove_reasons(figures: ModuleType) -> None:
         *(("F1", "agrees", ""), ("F2", "differs", "chance"), ("F3", "as good", ""), ("F4", "differs", "chance")),
         ("F5", "worse", "chance"),
     )
-    lines = figures.explained(own, official, "other", PAPER).lines
+    lines = figures.explain(own, official, "other", PAPER).lines
     assert [line.verdict for line in lines] == [line.verdict for line in own.lines]
     assert [line.note for line in lines] == [
         "agrees with the official data ([other](#other))",

@@ -18,7 +18,7 @@ from skde.tuning.gaussian_process import (
     lower_factor,
     map_estimate,
     matern,
-    scaled_distances,
+    scale_distances,
 )
 from skde.typing import FloatArray
 
@@ -216,7 +216,7 @@ def test_correlations_are_those_of_points(length: float) -> None:
     for column in range(4):
         lengths = np.ones(4)
         lengths[column] = length
-        correlations = matern(scaled_distances(points, points, lengths))
+        correlations = matern(scale_distances(points, points, lengths))
         assert (np.diag(correlations) == 1).all()
         assert (correlations == correlations.T).all()
         assert np.linalg.eigvalsh(correlations).min() > -1e-13

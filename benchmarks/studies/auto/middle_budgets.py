@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any
 
 from comparison import finished_parts, parsed
-from small_budgets import BBOB, CEC, compared, functions
+from small_budgets import BBOB, CEC, functions, take_medians
 
 from skde import Minimizer
 from skde.algorithms.auto import AUTO
@@ -77,7 +77,7 @@ def rows(parts: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield on how many functions "auto" is better and worse than each other choice by the rank-sum test."""
     found = {(*(part[key] for key in ("suite", "dim", "per_variable", "choice")),): part["errors"] for part in parts}
     for ((suite, dim), per_variable), other in product(CASES, OTHERS):
-        ours, theirs = (compared(found[suite, dim, per_variable, name]) for name in (AUTO, other))
+        ours, theirs = (take_medians(found[suite, dim, per_variable, name]) for name in (AUTO, other))
         verdicts = [rank_sum(*pair) for pair in zip(ours, theirs, strict=True)]
         yield {
             "suite": suite,

@@ -89,7 +89,7 @@ def rows(parts: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for suite, dim in DIMS:
         for per_variable in EVALS:
             part = found[suite, dim, per_variable, True]
-            without, with_it = (compared(found[suite, dim, per_variable, one]["errors"]) for one in (False, True))
+            without, with_it = (take_medians(found[suite, dim, per_variable, one]["errors"]) for one in (False, True))
             before, now = (rounded(np.median(errors, axis=1), DIGITS) for errors in (without, with_it))
             lower, higher = int((now < before).sum()), int((now > before).sum())
             verdicts = [rank_sum(*pair) for pair in zip(with_it, without, strict=True)]
@@ -107,7 +107,7 @@ def rows(parts: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             }
 
 
-def compared(errors: Sequence[Sequence[float]]) -> Any:
+def take_medians(errors: Sequence[Sequence[float]]) -> Any:
     """Return errors by function, of which those that count as zero are."""
     values = np.array(errors)
     return np.where(values < SOLVED, 0.0, values)

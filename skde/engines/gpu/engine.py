@@ -26,7 +26,7 @@ from skde.engines.gpu.launch_plan import (
     blocks_for,
     is_large_trial,
     make_plan,
-    shared_memory,
+    plan_shared_memory,
     step_plan,
 )
 from skde.engines.gpu.nvrtc import (
@@ -164,7 +164,7 @@ class CudaEngine:
             divides=divides,
             has_tiles=has_small_teams or not needs.stages,
             has_vectors=bool(batch.kernel.vectors),
-            repeated=repeated_vectors(objective, batch),
+            repeated=count_repeated_vectors(objective, batch),
         )
 
     def _make_workspace(self, batch: Batch, plan: Plan, length: int) -> None:
@@ -246,7 +246,7 @@ class CudaEngine:
             arrays = self._upload(objective, dtype)
             sizes = tuple(array.size for array in arrays)
             work = Work(dim, n, 1, objective.scratch, sizes, dtype.itemsize)
-            staged, trials_shared, shared_bytes = shared_memory(work, self.machine, "Warp", STEP_TEAMS)
+            staged, trials_shared, shared_bytes = plan_shared_memory(work, self.machine, "Warp", STEP_TEAMS)
             staged &= ~1  # evaluation needs no bounds
             blocks = blocks_for(n, STEP_TEAMS, self.machine)
             plan = Plan("Warp", STEP_THREADS, 1, blocks, 1, staged, trials_shared, shared_bytes)
@@ -427,7 +427,7 @@ def workspace_vectors(objective: Compiled, batch: Batch) -> int:
     return objective.scratch + (ROOM in mark_switches(batch))
 
 
-def repeated_vectors(objective: Compiled, batch: Batch) -> int:
+def count_repeated_vectors(objective: Compiled, batch: Batch) -> int:
     """Return the vectors of working memory that each of several trials needs; 0 where a team evaluates one at a time.
 
     That is so for an objective without a matrix, and where population sizes differ: else places without a trial would

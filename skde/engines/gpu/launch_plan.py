@@ -167,7 +167,7 @@ def resident_blocks(work: Work, device: Device, team: str, teams: int) -> int:
         return 1
     if team == "Block":
         resident = RESIDENT_BLOCK_STAGED if work.has_stages else RESIDENT_BLOCK[work.itemsize]
-        return resident if shared_memory(work, device, team, teams, resident)[1] else RESIDENT_LARGE
+        return resident if plan_shared_memory(work, device, team, teams, resident)[1] else RESIDENT_LARGE
     if team == "Warp" and work.divides:
         return RESIDENT_STAGED
     if LANES[team] < LANES["Tile16"]:
@@ -208,16 +208,16 @@ def trials_together(work: Work, device: Device, team: str, teams: int, resident:
     of_a_team = -(-work.pop // (blocks * teams))  # of one run: a group makes further runs one after another
     if (
         of_a_team <= 2
-        and shared_memory(work, device, team, teams, resident)[0] >> 1 == (1 << len(work.array_sizes)) - 1
+        and plan_shared_memory(work, device, team, teams, resident)[0] >> 1 == (1 << len(work.array_sizes)) - 1
     ):
         return 1
     trials = -(-of_a_team // -(-of_a_team // MOST_TOGETHER))
-    while trials > 1 and not shared_memory(work, device, team, teams, resident, trials)[1]:
+    while trials > 1 and not plan_shared_memory(work, device, team, teams, resident, trials)[1]:
         trials -= 1
     return trials
 
 
-def shared_memory(
+def plan_shared_memory(
     work: Work, device: Device, team: str, teams: int, resident: int = 1, trials: int = 1
 ) -> tuple[int, int, int]:
     """Return which arrays are staged (bits), how many trials of a team are in shared memory, and the bytes in all.
@@ -269,7 +269,7 @@ def make_plan(work: Work, device: Device, occupancy: Occupancy) -> Plan:
     threads = LANES[team] * teams
     resident = resident_blocks(work, device, team, teams)
     trials = trials_together(work, device, team, teams, resident)
-    staged, trials_shared, shared_bytes = shared_memory(work, device, team, teams, resident, trials)
+    staged, trials_shared, shared_bytes = plan_shared_memory(work, device, team, teams, resident, trials)
     capacity = max(1, occupancy(team, threads, resident, trials_shared, shared_bytes) * device.multiprocessors)
     blocks = blocks_of_run(work, teams, capacity)
     return Plan(

@@ -18,9 +18,9 @@ from skde.engines.state.batch_arrays import (
     CURRENT,
     PROGRESS,
     check_batch_memory,
+    count_slots,
     halves_axis,
-    sampled_slots,
-    saved_names,
+    names_in_file,
     sorting_size,
 )
 from skde.engines.state.block import Block, BlockArrays
@@ -156,7 +156,7 @@ class Batch(Runs):
         self.data = arrays, decoding  # keeps them alive
 
     def _grow_history(self) -> None:
-        slots = sampled_slots(self.spec)
+        slots = count_slots(self.spec)
         if slots > self.slots:
             with self.device_context():
                 needed = self.n_runs * slots * self.spec.dtype.itemsize
@@ -235,19 +235,19 @@ class Batch(Runs):
         current = self.host("generation") & 1, np.arange(self.n_runs)
         return {
             name: self.host(name)[*(slice(None),) * halves_axis(name), *current] if name in CURRENT else self.host(name)
-            for name in saved_names(self.spec)
+            for name in names_in_file(self.spec)
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from what `state` returned."""
-        for name in set(saved_names(self.spec)) - CURRENT - {"history"}:
+        for name in set(names_in_file(self.spec)) - CURRENT - {"history"}:
             self.put(name, saved[name])
         history = self.host("history")
         slots = min(saved["history"].shape[1], history.shape[1])
         history[:, :slots] = saved["history"][:, :slots]
         self.put("history", history)
         # Into both halves, because both have the reference set.
-        for name in set(saved_names(self.spec)) & CURRENT:
+        for name in set(names_in_file(self.spec)) & CURRENT:
             self.put(name, np.expand_dims(saved[name], halves_axis(name)))
         self.find_bests()
         half, runs = saved["generation"] & 1, np.arange(self.n_runs)

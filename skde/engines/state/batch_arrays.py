@@ -93,7 +93,7 @@ def axis_lengths(spec: Spec, n_runs: int) -> dict[str, int]:
         "pieces": _cpu.best_pieces(individuals),
         "words": CONSTANTS["BEST_WORDS"] if is_large else 0,
         "sums": CONSTANTS["VALUE_SUMS"] if is_large else 0,
-        "slots": sampled_slots(spec),
+        "slots": count_slots(spec),
         "islands": islands.begun(n_runs),
         "migrants": 1 + islands.rows * (1 + len(spec.lower)),
         "places": individuals if islands.rows else 0,
@@ -116,12 +116,12 @@ def shapes_by_axes(axes: tuple[str, ...], lengths: tuple[int, ...], dtype: np.dt
     )
 
 
-def saved_names(spec: Spec) -> list[str]:
+def names_in_file(spec: Spec) -> list[str]:
     """Return the names of the arrays in a checkpoint."""
     return [name for name in SAVED if name != "order" or spec.needs.ordered]
 
 
-def saved_axes(name: str) -> list[str]:
+def axes_in_file(name: str) -> list[str]:
     """Return the axes of an array in a checkpoint."""
     return [axis for axis in AXES[name] if name not in CURRENT or axis != "halves"]
 
@@ -136,8 +136,8 @@ def batch_layout(spec: Spec) -> dict[str, Layout]:
     lengths: dict[str, int | None] = {**axis_lengths(spec, spec.n_runs), "slots": None if spec.recorded else 0}
     dtypes = field_dtypes(spec.dtype)
     return {
-        name: Layout(tuple(lengths[axis] for axis in saved_axes(name)), dtypes[KINDS[name]])
-        for name in saved_names(spec)
+        name: Layout(tuple(lengths[axis] for axis in axes_in_file(name)), dtypes[KINDS[name]])
+        for name in names_in_file(spec)
     }
 
 
@@ -169,6 +169,6 @@ def check_batch_memory(spec: Spec, n_runs: int, xp: Any = np) -> ArrayShapes:
     return shapes
 
 
-def sampled_slots(spec: Spec) -> int:
+def count_slots(spec: Spec) -> int:
     """Return the number of history slots of a run: up to the end of its last generation's iteration."""
     return _cpu.history_slots(spec.last + spec.iteration - 1) if spec.recorded else 0

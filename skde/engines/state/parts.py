@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.engines.state.batch_arrays import SAVED, saved_axes
+from skde.engines.state.batch_arrays import SAVED, axes_in_file
 
 
 def ranges(n: int, parts: int) -> list[tuple[int, int]]:
@@ -30,4 +30,4 @@ def join(states: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def run_axis(name: str) -> int:
     """Return the axis of the runs in an array of a checkpoint; its name may have a prefix, as "x.extra"."""
     own = name.rpartition(".")[2]
-    return saved_axes(own).index("R") if own in SAVED else 0
+    return axes_in_file(own).index("R") if own in SAVED else 0

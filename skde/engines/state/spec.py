@@ -96,7 +96,7 @@ class Spec:
         """The number of runs as errors name it."""
         return f"n_runs * n_islands = {self.n_runs} populations"
 
-    def repeated(self, times: int, seeds: IntArray, limits: IntArray) -> Spec:
+    def repeat(self, times: int, seeds: IntArray, limits: IntArray) -> Spec:
         """Return the spec in which every run occurs `times` times in a row, with these seeds and limits."""
         spec = copy(self)
         spec.seeds, spec.limits = seeds, limits
@@ -106,14 +106,14 @@ class Spec:
             spec.schedules = tuple(schedule for schedule in self.schedules for _ in range(times))
         return spec
 
-    def shared_islands(self, rows: Sequence[tuple[int, int]]) -> Archipelago:
+    def share_islands(self, rows: Sequence[tuple[int, int]]) -> Archipelago:
         """Return the migration between parts: none, where every run has all its islands in one part."""
         whole = all(begin % self.islands.n_islands == 0 for begin, _ in rows)
         return replace(self.islands, every=0) if whole else self.islands
 
     def parts(self, rows: Sequence[tuple[int, int]]) -> list[Spec]:
         """Return the specs of parts; the kernels migrate only where no migration crosses parts."""
-        every = 0 if self.shared_islands(rows).every else self.islands.every
+        every = 0 if self.share_islands(rows).every else self.islands.every
         return [
             replace(
                 self,

@@ -23,8 +23,8 @@ from skde.engines.gpu.launch_plan import (
     Plan,
     Work,
     choose_team,
+    plan_shared_memory,
     resident_blocks,
-    shared_memory,
 )
 from skde.engines.gpu.nvrtc import Launcher
 from skde.engines.state.batch import Batch
@@ -71,7 +71,7 @@ def generation_plan(work: Work, device: Device, occupancy: Occupancy) -> Plan:
     best: tuple[int, Plan] | None = None
     for teams in counts:
         threads, resident = teams * LANES[team], resident_blocks(work, device, team, teams)
-        _, trials_shared, _ = shared_memory(work, device, team, teams, resident)
+        _, trials_shared, _ = plan_shared_memory(work, device, team, teams, resident)
         shared_bytes = teams * (CONSTANTS["BLOCK_BYTES"] if team == "Block" else 0)
         if trials_shared:
             shared_bytes += teams * (1 + work.scratch) * work.dim * work.itemsize
@@ -290,7 +290,7 @@ class FpdeLaunches(OperatorLaunches):
     @classmethod
     def plan(cls, work: Work, device: Device, occupancy: Occupancy) -> Plan:
         """Return the launch of the kernel that evaluates: a block an individual."""
-        _, trials_shared, _ = shared_memory(work, device, FPDE_TEAM, 1, FPDE_RESIDENT)
+        _, trials_shared, _ = plan_shared_memory(work, device, FPDE_TEAM, 1, FPDE_RESIDENT)
         shared_bytes = (1 + work.scratch) * work.dim * work.itemsize if trials_shared else 0
         return Plan(FPDE_TEAM, FPDE_THREADS, FPDE_RESIDENT, work.pop, work.n_runs, 0, trials_shared, shared_bytes)
 
