@@ -316,7 +316,7 @@ def check_trace(trace: ParameterTrace, solver: Any, runner: Runner) -> None:
 
 
 def adapting_algorithms() -> list[str]:
-    """Return the names of the algorithms whose individuals have an F or a CR each."""
+    """Return the names of the algorithms that adapt F or CR of each individual."""
     return [name for name, kind in ALGORITHMS.items() if {*ADAPTED} & {*algorithm_entry(kind().kernel).arrays}]
 
 

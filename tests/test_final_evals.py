@@ -73,6 +73,7 @@ def test_the_evaluations_are_counted_and_within_the_budget(parameters: dict[str,
         assert 1500 - 20 * m.n_islands < run.n_evals <= 1500 or isinstance(m.algorithm, LSHADE)
         assert run.n_evals <= 1500
         assert run.history.n_evals[-1] == run.n_evals
+        assert run.history.seconds[-1] == run.time > 0
         assert run.history.best[-1] == run.fun
         assert run.feasible
     points = m.population_

@@ -28,7 +28,7 @@ def read_cells(name: str) -> Record:
 
 
 def names_of(pattern: str) -> list[str]:
-    """Return the names of the records whose names have a pattern."""
+    """Return the names of records that match a pattern."""
     return [path.stem for path in sorted(RECORDS.glob(f"{pattern}.json"))]
 
 

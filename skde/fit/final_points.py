@@ -37,7 +37,7 @@ class FinalValues(NamedTuple):
 
 
 class FinalPoints:
-    """What the evaluations after the last generation have spent and found.
+    """The cost and the result of the evaluations after the last generation.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The account of a fit: what its runs have spent and found, over all phases."""
+"""The account of a fit over all of its phases: evaluations, time and best points."""
 
 from __future__ import annotations
 

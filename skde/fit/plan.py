@@ -49,7 +49,7 @@ class Search:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FitPlan:
-    """What a fit does: searches with populations one after the other, then a polish, or evaluations at its end.
+    """The searches of a fit, one after the other, and what follows them: a polish, or evaluations at its end.
 
     Attributes
     ----------

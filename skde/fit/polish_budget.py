@@ -1,4 +1,4 @@
-"""What a fit keeps for its polish: evaluations, and time."""
+"""The evaluations and the time that a fit keeps for its polish."""
 
 from __future__ import annotations
 

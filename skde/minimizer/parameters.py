@@ -118,7 +118,7 @@ def check_parameters(given: MinimizerParameters) -> None:
 
 
 def check_eval_processes(given: MinimizerParameters) -> None:
-    """Refuse a time limit of one evaluation where no process of its own can be ended."""
+    """Refuse a time limit of one evaluation where no other process makes it, which could be ended."""
     got = f"n_jobs={given.n_jobs!r} and execution={given.execution!r}"
     check_processes(given.max_eval_time, row_jobs(given), got)
 

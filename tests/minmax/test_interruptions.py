@@ -252,7 +252,7 @@ def test_what_other_workers_finished_is_kept(tmp_path: Path) -> None:
 
 
 def test_several_devices_keep_what_was_evaluated(tmp_path: Path) -> None:
-    """A file of two devices continues on one, whose runs are then at different places of a cycle."""
+    """A fit on two devices continues on one. Its runs are at different places of a cycle."""
     parameters: dict[str, Any] = {"n_runs": 4, "device": ["cpu", "cpu"]}
     whole = new(n_runs=4).fit(pair, BOX, BOX)
     f = Breaking({1000: ZeroDivisionError()})

@@ -352,7 +352,7 @@ template <class A> struct FrontAndTop {
                         [&](int i) { make_front(team, run, g, i, Rows<Team>(team, run, g, i), ranks_of(run, g, i)); });
     }
   }
-  // Whether a smaller front leaves out member i or trial i, which are in slots of their own.
+  // Whether member i, or trial i, is not in a front that has become smaller. Each has its own slot.
   template <class R> SKDE_FN static void mark_leaving(const R& run, i64 g, int i, int slot, const Ranks& ranks) {
     using real = typename R::real;
     const real left = real(A::numbers(run, g)[A::NEXT_POP]);

@@ -203,3 +203,23 @@ def test_models_have_the_bits_of_whole_generations(
     assert np.array_equal(by_model.population_, whole.population_)
     assert np.array_equal(by_model.history_.best, whole.history_.best)
     assert machine.replays == (0 if "n_islands" in parameters else 3)
+
+
+@pytest.mark.parametrize("model", ["kernels", "fused"])
+def test_runs_at_different_generations_continue(compiled: Any, monkeypatch: pytest.MonkeyPatch, model: str) -> None:
+    """One launch makes the same generation of all its runs."""
+    algorithms = [DE(pop_size=8), DE(pop_size=13)]
+    options: dict[str, Any] = {"n_runs": 2, "max_evals": 400, "random_state": 5, "device": "cpu"}
+    whole = Minimizer(algorithms, **options).fit(PROBLEM, dim=5).set_params(max_evals=1200).resume()
+    engine = EmulatedEngine(Machine(compiled("de"), backward=False), model)
+    monkeypatch.setattr("skde.minimizer.solver.make_engine", lambda *_: engine)
+    by_model = Minimizer(algorithms, execution="run", **options).fit(PROBLEM, dim=5)
+    assert len({run.n_iter for run in by_model.runs_}) == 2
+    by_model.set_params(max_evals=1200).resume()
+    for one, other in zip(by_model.runs_, whole.runs_, strict=True):
+        assert (one.x.tolist(), one.fun, one.n_evals, one.n_iter) == (
+            other.x.tolist(),
+            other.fun,
+            other.n_evals,
+            other.n_iter,
+        )

@@ -55,7 +55,7 @@ class NaiveEngine(CpuEngine):
 
 
 class LaunchingEngine(CudaEngine):
-    """A GPU whose host launches kernels for every generation.
+    """The engine of a GPU that launches kernels for every generation.
 
     Parameters
     ----------
