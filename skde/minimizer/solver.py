@@ -465,7 +465,7 @@ class Minimizer(MinimizerParameters):
         return runner
 
     def _make_engine(self, objective: Objective | None, variables: Variables | None) -> Engine:
-        """Return the engine of a fit. Without an objective, the user evaluates. A subclass may return its own engine."""
+        """Return the engine of a fit. Without an objective, the user evaluates. A subclass may have its own."""
         return make_engine(self, objective, variables)
 
     def _customize_spec(self, spec: Spec) -> Spec:
