@@ -18,7 +18,7 @@ from skde.tuning.configuration_sampling import SAME, Parent, RaceStage, Sampling
 from skde.tuning.parameter_scale import uniform
 from skde.tuning.rules import n_iterations, n_survivors
 from skde.tuning.space import Configuration
-from skde.utils.random_state import run_seeds
+from skde.utils.random_state import first_seed
 from skde.utils.validation import check_int
 
 
@@ -64,7 +64,7 @@ class IteratedRacingSampler(BaseSampler):
         self.n_trials = check_int("n_trials", n_trials, 1)
         if seed is not None:
             check_int("seed", seed, 0)
-        self._seed = int(run_seeds(None, 1)[0]) if seed is None else int(seed)
+        self._seed = first_seed(None) if seed is None else int(seed)
         self._parents: WeakKeyDictionary[Study, dict[int, Parent | None]] = WeakKeyDictionary()
 
     def __getstate__(self) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from skde.tuning.targets.conversion import as_target
 from skde.tuning.time_notice import TimeNotice
 from skde.tuning.work_queue import QueuedTarget, WorkQueue, check_shared, pause, work, worker_timeout
 from skde.utils.progress_bar import ProgressBar
-from skde.utils.random_state import run_seeds
+from skde.utils.random_state import first_seed
 from skde.utils.validation import (
     check_bool,
     check_choice,
@@ -412,7 +412,7 @@ class RacingTuner(TunerResults, BaseEstimator):
                 f"{first}"
             )
         if seed is None:
-            seed = int(run_seeds(self.random_state, 1)[0])
+            seed = first_seed(self.random_state)
         return TuningSetting(space, instances, rules, budget, seed, deterministic)
 
     def predict_budget(self, target: Any = None) -> dict[str, Any]:

@@ -59,6 +59,11 @@ class FinalPoints:
         self.values: FinalValues | None = None
         self.rounds: FinalEvals | None = None
 
+    @property
+    def begun(self) -> bool:
+        """Whether there are such evaluations."""
+        return self.rounds is not None or bool(self.n_evals.any())
+
     def extend(
         self,
         results: list[RunResult],

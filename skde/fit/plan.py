@@ -253,4 +253,4 @@ class FitPlan:
 def limits_before_end(limits: Limits, final_evals: int) -> Limits:
     """Return limits without the evaluations at the end of a run, which are part of a given number only."""
     evals = limits.max_evals
-    return limits if evals is None else replace(limits, max_evals=evals - final_evals)
+    return replace(limits, max_evals=evals - final_evals) if evals is not None and final_evals else limits

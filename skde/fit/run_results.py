@@ -99,6 +99,9 @@ def run_results(
             result = add_sample(result, result.n_evals + int(more[islands].sum()), timer.seconds)
         results.append(result if polish is None else polish.extend(result, run, code, batch.spec.target))
 
+    if not ledger.final.begun:
+        return results
+
     def at(points: FloatArray, values: FloatArray) -> tuple[FloatArray, list[Outcome]]:
         x = values_of_points(batch, points)
         return x, outcomes_of(engine, rules, x, values)

@@ -20,7 +20,7 @@ from skde.minimizer.parameters import LARGEST_FINAL, MinimizerParameters
 from skde.objectives.feasibility import LARGEST, feasibility_codes
 from skde.objectives.objective import Objective
 from skde.stopping import Limits, StoppingRules, check_limits, check_stopping
-from skde.utils.random_state import run_seeds
+from skde.utils.random_state import first_seed
 from skde.utils.validation import check_choice, check_dtype, check_int, check_start
 
 
@@ -66,7 +66,7 @@ def make_plan(given: MinimizerParameters, objective: Objective, x0: Any, asked: 
         n_islands=n_islands,
         migration=check_migration(given.migration, n_islands),
         dtype=choose_dtype(given, objective.rules is not None),
-        seed=int(run_seeds(given.random_state, 1)[0]),
+        seed=first_seed(given.random_state),
     )
 
 

@@ -29,7 +29,7 @@ from skde.model_selection.searches import RACING, find_search, random_search
 from skde.notebook import bundle_with, curve_svg, html_with
 from skde.stopping import MESSAGES, Status
 from skde.utils.progress_bar import ProgressBar
-from skde.utils.random_state import run_seeds
+from skde.utils.random_state import first_seed
 from skde.utils.validation import check_int, check_jobs, check_path, check_real, check_verbose, quote, suggest_names
 
 ALL_TRIED = "All configurations of the space were tried."
@@ -483,4 +483,4 @@ class EvolutionSearchCV(RandomizedSearchCV):
         if record is not None:
             record.check(setting)
             return record
-        return SearchRecord(int(run_seeds(self.random_state, 1)[0]), setting)
+        return SearchRecord(first_seed(self.random_state), setting)

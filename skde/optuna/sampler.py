@@ -19,7 +19,7 @@ from skde.algorithms import ALGORITHMS, Algorithm, small_population
 from skde.algorithms.auto import AUTO, FitProperties, rule
 from skde.optuna.population import SEEDS, Population, check_population
 from skde.optuna.search_space import SearchSpace
-from skde.utils.random_state import run_seeds
+from skde.utils.random_state import first_seed
 from skde.utils.validation import check_choice, check_int, quote, suggest_names
 
 logger = logging.getLogger(__name__)
@@ -128,7 +128,7 @@ class EvolutionSampler(BaseSampler):
         self.independent_sampler = independent_sampler
         if seed is not None:
             seed = check_int("seed", seed, 0, SEEDS - 1)
-        self._seed = int(run_seeds(None, 1)[0]) if seed is None else seed
+        self._seed = first_seed(None) if seed is None else seed
         self._lock = RLock()
         self._states: WeakKeyDictionary[Study, StudyState] = WeakKeyDictionary()
 

@@ -28,7 +28,7 @@ from skde.scipy.inputs import (
 )
 from skde.typing import FloatArray
 from skde.utils.arrays import check_real_dtype
-from skde.utils.random_state import run_seeds
+from skde.utils.random_state import first_seed
 from skde.utils.validation import check_choice, check_int, check_real, quote
 
 POLISH_EVALS = 15_000  # SciPy's limit of L-BFGS-B
@@ -111,7 +111,7 @@ class DifferentialEvolutionSolver:
         listed = constraints if isinstance(constraints, Sequence) else [constraints]
         self.constraints = constraints
         self._violations = [Violation(constraint) for constraint in listed]
-        first = int(run_seeds(generator(rng, seed), 1)[0])
+        first = first_seed(generator(rng, seed))
         self._rng = np.random.default_rng(first)
         start = initial_population(init, popsize, x0, strategy, self._box, self._rng)
         self._minimizer = Minimizer(

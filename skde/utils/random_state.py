@@ -9,26 +9,31 @@ import numpy as np
 from skde.utils.validation import check_int
 
 
-def run_seeds(random_state: Any, n_runs: int) -> Any:
-    """Return the runs' seeds, uint64 of shape (n_runs,): the first is random_state itself when that is an int.
+def first_seed(random_state: Any) -> int:
+    """Return the seed of the first run: random_state itself when that is an int.
 
-    None, and the module `numpy.random`, draw the first from NumPy's global state, which `numpy.random.seed` sets. The
-    others are SplitMix64's words after it. Any run can be repeated alone from the seed in its result.
+    None, and the module `numpy.random`, draw it from NumPy's global state, which `numpy.random.seed` sets.
     """
     if random_state is None or random_state is np.random:
-        first = int(np.random.randint(2**31 - 1))  # noqa: NPY002 (the global state, as users seed it)
-    elif isinstance(random_state, np.random.Generator):
-        first = int(random_state.integers(2**63))
-    elif isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
-        first = check_int("random_state", random_state, 0, 2**64 - 1)
-    elif not isinstance(random_state, np.random.RandomState):
-        raise TypeError(
-            "random_state must be None, an integer >= 0, a RandomState or a Generator, "
-            f"got {random_state!r} ({type(random_state).__name__})"
-        )
-    else:
-        first = int(random_state.randint(2**31 - 1))
-    return after(np.array([first], np.uint64), n_runs, 0x9E3779B97F4A7C15)
+        return int(np.random.randint(2**31 - 1))  # noqa: NPY002 (the global state, as users seed it)
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+        return check_int("random_state", random_state, 0, 2**64 - 1)
+    raise TypeError(
+        "random_state must be None, an integer >= 0, a RandomState or a Generator, "
+        f"got {random_state!r} ({type(random_state).__name__})"
+    )
+
+
+def run_seeds(random_state: Any, n_runs: int) -> Any:
+    """Return the runs' seeds, uint64 of shape (n_runs,): `first_seed`, and SplitMix64's words after it.
+
+    Any run can be repeated alone from the seed in its result.
+    """
+    return after(np.array([first_seed(random_state)], np.uint64), n_runs, 0x9E3779B97F4A7C15)
 
 
 def island_seeds(seeds: Any, n_islands: int) -> Any:

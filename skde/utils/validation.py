@@ -323,16 +323,17 @@ def round_inwards(box: FloatArray, dtype: Any) -> FloatArray:
         For bounds with fewer than two numbers of the precision between them, or with a width that it does not hold.
     """
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        low, high = box.astype(dtype).T
-        low = np.where(low < box[:, 0], np.nextafter(low, low.dtype.type(np.inf)), low)
-        high = np.where(high > box[:, 1], np.nextafter(high, high.dtype.type(-np.inf)), high)
+        low, high = box.astype(dtype, copy=False).T
+        if low.dtype != box.dtype:
+            low = np.where(low < box[:, 0], np.nextafter(low, low.dtype.type(np.inf)), low)
+            high = np.where(high > box[:, 1], np.nextafter(high, high.dtype.type(-np.inf)), high)
         width = high - low
     good = (width > 0) & (width < np.inf)
     if not good.all():
         j = int(good.argmin())
         what = "is too wide" if low[j] < high[j] else "has fewer than two numbers inside"
         raise ValueError(f"bounds[{j}] = ({box[j, 0]}, {box[j, 1]}) {what} for dtype={np.dtype(dtype).name!r}")
-    return np.stack([low, high], axis=1).astype(np.float64)
+    return box if low.dtype == box.dtype else np.stack([low, high], axis=1).astype(np.float64)
 
 
 def clip_rounded(values: FloatArray, low: Any, high: Any) -> FloatArray:
