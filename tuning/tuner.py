@@ -59,10 +59,9 @@ class RacingTuner(TunerResults, BaseEstimator):
         The configurations: a `Space`, a function of an Optuna trial, or a mapping of names to distributions. None: the
         default space of an algorithm of skde (`space_of`).
     instances : sequence
-        At least one, or two with `deterministic`. For an algorithm of skde problems, their names, pairs (objective,
-        bounds), or functions of the step's seed that return one of these; for an estimator of scikit-learn data sets,
-        as (X, y) or Bunch; for functions and programs, their own instances. With one instance, such as your own
-        problem, the steps of a race are its seeds.
+        At least one, or two with `deterministic`: for an algorithm of skde problems, their names, pairs (objective,
+        bounds), or functions of the step's seed that return one of these; for an estimator data sets, as (X, y) or
+        Bunch; for functions and programs, their own instances. With one instance the steps of a race are its seeds.
     max_experiments : int, default 30000
         Runs of one configuration on one instance, in all races together, >= 1.
     run_time_limit : float or None, default 1.0
@@ -75,10 +74,9 @@ class RacingTuner(TunerResults, BaseEstimator):
         The test that eliminates. Friedman's test uses ranks, so instances may have costs of any size; paired t-tests
         use means, and are for costs that can be averaged.
     preset : {"elitist", "irace-2011", "small-budget"} or Rules, default "elitist"
-        The kind of race. "elitist": the best of a race keep their results, and new configurations have to beat them on
-        the same steps. "irace-2011": every race starts without results. "small-budget": as "elitist", with tests that
-        begin after the third step and have the level 0.3, and guided by a model of all results, for some hundred
-        experiments. Rules(...) has a test, which replaces `test`.
+        The kind of race: the best keep their results; every race starts without results; or, for some hundred
+        experiments, early tests and a model of all results (docs/tuning.md). Rules(...) has a test, which replaces
+        `test`.
     storage : str, path, optuna.storages.BaseStorage or None, default None
         Where the study is: in memory, in a journal file of this name, or in a database with this URL. A stored tuning
         can be resumed after a kill.
@@ -127,10 +125,8 @@ class RacingTuner(TunerResults, BaseEstimator):
     target_ : str
         The target, as text.
     study_ : optuna.Study
-        The study. A trial's value is the mean share of configurations that were better on the same steps, with t-tests
-        its mean cost, which is also the attribute "cost" of every trial. The best configuration need not have the best
-        value, because it is chosen by the races. Configurations that a race has eliminated are pruned trials, rejected
-        ones have failed.
+        The study, described in docs/tuning.md. The best configuration need not have the best value, because it is
+        chosen by the races.
 
     Notes
     -----
@@ -203,8 +199,7 @@ class RacingTuner(TunerResults, BaseEstimator):
         target : str, Algorithm, estimator, callable or sequence of str
             An algorithm of skde or its name; a scikit-learn estimator, with the cost 1 - score on a random quarter of a
             data set; a function (config, instance, seed) -> cost, config being a dict; or a command line, called as
-            irace's targetRunner: numbers of configuration and instance, seed, instance, --NAME VALUE for every
-            parameter, and the cost is the first word of the last line printed.
+            irace's targetRunner (docs/tuning.md).
 
         Returns
         -------
@@ -447,7 +442,7 @@ class RacingTuner(TunerResults, BaseEstimator):
 
         Its parts: the costs of the best configuration and of the default, the best configurations as Python, the cost
         of the tuning, ranks by instance, the values of the parameters by race, all configurations in parallel
-        coordinates, the importance of the parameters.
+        coordinates, the importance of the parameters. With `deterministic` the held-out steps are the instances.
 
         Parameters
         ----------
@@ -456,8 +451,7 @@ class RacingTuner(TunerResults, BaseEstimator):
         held_out : int, default 20
             Number of steps, >= 0, with seeds that the tuning did not use, on which this process runs the best
             configuration and the default, once for all reports; 0: none. The default is the algorithm or estimator as
-            given to `fit`, else the space's first initial configuration. With `deterministic` the steps are the
-            instances.
+            given to `fit`, else the space's first initial configuration.
 
         Returns
         -------

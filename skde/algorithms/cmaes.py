@@ -63,6 +63,11 @@ class CMAES(Algorithm):
     (\lambda_l / 2 \lambda_0)^{u^2} \rfloor`, with a step of :math:`10^{-2 u'}` `sigma0` and at most half of the
     evaluations of the last large one; :math:`u, u' \sim U[0, 1)`.
 
+    Trials outside the box are ranked by :math:`f(\text{repaired } x) + \gamma d^2`, with the distance :math:`d` of
+    :math:`x` from the box in widths of the box. :math:`\gamma` is the smallest so far of `penalty` times the
+    interquartile range of the values of a generation, up to the largest finite one, divided by the mean of its
+    variances. It rises to the last of these while the mean is far from the box.
+
     Parameters
     ----------
     pop_size : int or None, default None
@@ -88,10 +93,7 @@ class CMAES(Algorithm):
     repair : {"clip", "reflect", "midpoint", "random", "periodic"}, default "clip"
         Repair of a component outside its bounds, as in `DE`; the parent is the mean.
     penalty : float, default 2.0
-        Weight of the distance of trials from the box, >= 0. They are ranked by :math:`f(\text{repaired } x) + \gamma
-        d^2`, with the distance :math:`d` of :math:`x` from the box in widths of the box. :math:`\gamma` is the smallest
-        so far of `penalty` times the interquartile range of the values of a generation, up to the largest finite one,
-        divided by the mean of its variances; it rises to the last of these while the mean is far from the box.
+        Weight of the distance of trials from the box, >= 0; see above.
 
     Notes
     -----

@@ -130,17 +130,9 @@ class Minimizer(MinimizerParameters):
         "auto": for names, problems and DeviceObjectives a GPU where there is one; for Python functions the CPU. A list
         of GPUs, ["cuda:0", "cuda:1"] (or of "cpu"), divides islands and runs among them, at least one for each. A
         Python function is called in a thread for each device, with the points of its part.
-    execution : str, default "auto"
-        "auto", "run", "step", "graph" or "joblib".
-        "run": whole generations inside the engine, for compiled objectives. "step": one generation after the other, for
-        Python functions. "graph": a generation with a function on one GPU is recorded as a CUDA graph and replayed,
-        which saves the host's work; the function must do the same operations every time and read nothing back to the
-        host. "auto": "run" for compiled objectives; for a function on a GPU "graph" where at least 100 generations are
-        left, the host takes most of a generation's time, the recording succeeds and a replayed generation has the bits
-        of a plain one; else "step". A function that changes with time, such as one that counts its calls, needs "step".
-        "joblib": islands and runs are divided among joblib's workers: processes or, under
-        ``joblib.parallel_config("dask")`` or ``"ray"``, machines. Every worker uses `device` and calls Python functions
-        itself.
+    execution : {"auto", "run", "step", "graph", "joblib"}, default "auto"
+        Whole generations inside the engine, single generations, generations recorded on a GPU, or joblib's workers. A
+        function that changes with time, such as one that counts its calls, needs "step" on a GPU (docs/gpu.md).
         A fit that has begun cannot change to or from "joblib".
     dtype : {"float64", "float32"}, default "float64"
         The precision of positions and values. Bounds are rounded to it inwards, so that no point is outside of them; a
@@ -153,44 +145,29 @@ class Minimizer(MinimizerParameters):
         execution="joblib", each of which then has one thread (None: 1, or as joblib.parallel_config says). At most 1024
         or, where these are more, the number of processors.
     polish : bool, {"L-BFGS-B", "SLSQP", "trust-constr", "Nelder-Mead", "COBYQA", "quasi-Newton"} or None, default None
-        Whether a local search improves the best point of every run at the end of a fit. None: with "auto" alone, not
-        after `ask`, a quasi-Newton search after at most 3000 dim evaluations, in more than 30 variables 1500 dim, and
-        the search of Nelder and Mead after the two searches for a large budget, in at most 10 variables
-        (docs/which.md). True: L-BFGS-B and, in at most 10 variables, Nelder-Mead after it, or with constraints
-        SLSQP. A polish keeps a tenth of max_evals, at most 100 (dim + 1) evaluations of a run, and a tenth of
-        max_time. With Nelder-Mead it keeps at most 2000 (dim + 1) evaluations, and in at most 3 variables a fifth of
-        max_evals, where these are at least 300 (dim + 1); with quasi-Newton, where it is the default, a fifth, at most
-        30 dim, or 60 dim in more than 30 variables. The result never gets worse, nor infeasible. Integers, ordinal
-        variables and categories stay as they are. A run that has reached its target is not polished, nor one that a
-        callback ended.
+        Whether, or by which method, a local search improves the best point of every run at the end of a fit; the result
+        never gets worse, nor infeasible. True: L-BFGS-B, and Nelder-Mead after it, or with constraints SLSQP. None:
+        only with algorithm="auto" (docs/which.md). Its evaluations and time are part of the limits (docs/runs.md).
     callbacks : callable, list of callables or None, default None
-        Called with a `Progress` after each engine call but the last: after every generation of a Python function on the
-        CPU, and every 0.25 s between points within a long one; every few milliseconds of one on a GPU, about every
-        40 ms of a compiled or recorded objective and on several devices, and about every second with
-        execution="joblib", or after 0.25 s of a long generation; during a polish about every 40 ms. A callback that
-        returns a true value, or raises StopIteration, ends the fit.
+        Called with a `Progress` after every generation of a Python function on the CPU, about every 40 ms of a
+        compiled objective and of a polish, and within long generations (docs/runs.md). A callback that returns a true
+        value, or raises StopIteration, ends the fit.
     verbose : int, default 0
         0: print nothing; 1 or more: print the choices of "auto", with the reasons, and show a progress bar.
     random_state : int, RandomState, Generator or None, default None
-        An int makes the result repeatable to the last bit: on any machine, with any number of threads, devices and
-        workers, on the CPU and on the GPU, alone or in a batch, in one piece or resumed. Not so SciPy's local searches,
-        which may depend on the machine, nor a polish that was interrupted: it begins again from the best point so far,
-        with the evaluations that are left. None: NumPy's global state makes the seed, as
-        in scikit-learn, and ``numpy.random.seed`` makes the result repeatable.
+        An int makes the result repeatable to the last bit, on any machine and device, with any number of threads, in
+        one piece or resumed; SciPy's local searches and a polish that was interrupted are exceptions (docs/runs.md).
+        None: NumPy's global state makes the seed, as in scikit-learn.
     warm_start : bool, default False
         Let a second fit continue from the population of the first, with new limits.
     final_evals : int, default 0
-        Further evaluations of every run, >= 0, for a noisy Python function, after its last generation: up to half of
-        them choose x_ among the members of the population, and fun_ is the mean of the others. They are part of
-        max_evals, if that is given, and of n_evals_, and keep a tenth of max_time; max_iter does not limit them.
-        Without them, fun_ is the value of one evaluation, the luckiest of all. Runs without a feasible point have none.
-        Where something cuts them short, their values are kept, also in files, and `resume` makes the others. After new
-        generations they begin again, with those that max_evals leaves.
+        Further evaluations of every run, >= 0, for a noisy Python function, after its last generation: some choose x_
+        among the members of the population, and fun_ is the mean of the others. Without them, fun_ is the luckiest
+        value of all. They are part of max_evals, if that is given, and of n_evals_ (docs/objectives.md).
     on_error : {"raise", "nan"}, default "raise"
-        The consequence of an exception in an objective of one point. "raise": the fit ends with it,
-        and `resume` continues. "nan": the value is NaN, which never wins, and the first exception becomes a
-        RuntimeWarning, with execution="joblib" in the workers. Exceptions of constraints, and values that are no
-        number, are always errors.
+        The consequence of an exception in an objective of one point. "raise": the fit ends with it, and `resume`
+        continues. "nan": the value is NaN, which never wins, and the first exception becomes a RuntimeWarning.
+        Exceptions of constraints, and values that are no number, are always errors.
     recorder : Recorder, str, path-like or None, default None
         A log of all points with their values, or the file to which they are appended. Compiled objectives then run by
         single generations, with the same bits; execution="run", "graph" or "joblib" and several devices are refused.
@@ -600,11 +577,9 @@ class Minimizer(MinimizerParameters):
         Returns
         -------
         X : ndarray of shape (pop_size, dim), or (n_runs, pop_size, dim) with n_runs > 1; islands one after the other
-            A copy, in NumPy or CuPy as the device has it; of typed variables the values to evaluate. A second ask
-            without a tell returns the same points. All rows are inside the bounds. Some rows need no value: those of a
-            run (or island) that has ended, which are points of its last population; and, where population sizes
-            differ, those after the end of a smaller population, which repeat its trials; and those that violate
-            constraints. With n, the shape is (k, dim) with k <= n, also 0, and every row needs a value.
+            A copy, in NumPy or CuPy as the device has it, inside the bounds; of typed variables the values to evaluate.
+            A second ask without a tell returns the same points. Some rows may need no value, as where a run has ended
+            (docs/runs.md). With n, the shape is (k, dim) with k <= n, also 0, and every row needs a value.
         ids : ndarray of int of shape (pop_size,), (n_runs, pop_size) or (k,)
             With return_ids. No id is used twice in a fit; after `load` the points have the same ids.
 

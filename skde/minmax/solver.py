@@ -75,10 +75,8 @@ class MinMaxSolver(MinMaxSolution):
     Parameters
     ----------
     algorithm_x, algorithm_y : str or Algorithm, default "jde" and None
-        The algorithms of the sides: any of the registry but "ss". A name means 50 individuals. None: y as x.
-        Population sizes are constant: pop_min of `LSHADE`, `JSO`, `ARRDE`, `LSRTDE` and `RDEX` is not used. JSO,
-        RDEx and ARRDE plan with n_cycles. When all values are computed again, the front of L-SRTDE and RDEx restarts
-        from their best points, and ARRDE begins its first phase again.
+        The algorithms of the sides: any of the registry but "ss" (docs/minmax.md). A name means 50 individuals.
+        None: y as x.
     bounds_x, bounds_y : array-like of shape (dim, 2), scipy.optimize.Bounds, mapping, list or None, default None
         The boxes for ask and tell, and for fit without bounds, or typed variables as in `Minimizer`. Problems have
         their own boxes.
@@ -139,10 +137,9 @@ class MinMaxSolver(MinMaxSolution):
     random_state : int, RandomState, Generator or None, default None
         An int makes the result repeatable to the last bit. None: NumPy's global state makes the seed.
     on_error : {"raise", "nan"}, default "raise"
-        The consequence of an exception in a function of one pair (pairwise=True) or in the objective of one point of a
-        constrained problem. "raise": the fit ends with it, and
-        `resume` continues. "nan": the value is NaN, which counts as infinity for x and never wins for y, and the first
-        exception becomes a RuntimeWarning. A value that is no number is always an error.
+        The consequence of an exception in a function of one pair, or in the objective of one point of a constrained
+        problem. "raise": the fit ends with it, and `resume` continues. "nan": the value is NaN, which counts as
+        infinity for x and never wins for y, and the first exception becomes a RuntimeWarning.
     max_eval_time : float or None, default None
         Time limit in seconds, > 0, of one evaluation of a function of one pair in processes (n_jobs > 1): the value is
         then NaN, the first one becomes a warning, and the process is ended.
@@ -154,9 +151,7 @@ class MinMaxSolver(MinMaxSolution):
     ----------
     x_, y_ : ndarray of shape (dim x,), (dim y,)
         The best incumbent of all runs, and its strongest opponent so far; for a constrained problem the
-        multipliers at the end. The incumbents of several runs are compared against the opponents of all runs; against
-        their own opponents only, where no function can be called: with ask and tell, after loading a fit of a Python
-        function until resume, and while not all runs of a Python function have ended by themselves (Ctrl-C, max_time).
+        multipliers at the end. docs/minmax.md says how runs are compared.
     fun_ : float
         f(x_, y_); for a constrained problem f(x_).
     multipliers_ : ndarray of shape (m + l,)
@@ -331,10 +326,8 @@ class MinMaxSolver(MinMaxSolution):
         Parameters
         ----------
         f : str, MinMaxProblem, ConstrainedProblem or callable
-            A problem's name; a problem; or f(X, Y) on arrays of the device's library, of shapes (n, dim x) and
+            A problem's name; a problem; f(X, Y) on arrays of the device's library, of shapes (n, dim x) and
             (m, dim y), which returns the values of all pairs, of shape (n, m); or f(x, y) of one pair.
-            Before the first cycle f(X, Y) is called with a few points and with one pair of them, as in `Minimizer.fit`;
-            these calls do not count.
         bounds_x, bounds_y : array-like of shape (dim, 2), scipy.optimize.Bounds or None, default None
             The boxes.
         dim : int or None, default None
@@ -356,6 +349,9 @@ class MinMaxSolver(MinMaxSolution):
 
         Notes
         -----
+        Before the first cycle f(X, Y) is called with a few points and with one pair of them, as in `Minimizer.fit`;
+        these calls do not count.
+
         After an error, Ctrl-C, a callback or max_time, also within a cycle, what was evaluated counts, is part of files
         and pickles, and `resume` evaluates no pair again. Of a function of arrays a call that is interrupted is lost.
         x_ and y_ are from the last complete cycle; before the first one, x_ has the smallest worst value of those with

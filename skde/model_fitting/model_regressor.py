@@ -35,11 +35,9 @@ class ModelRegressor(RegressorMixin, BaseModel):
     bounds : array-like of shape (n_parameters, 2), Bounds, mapping or list of Variable, default (-100, 100)
         Bounds of the parameters, or typed variables, as in `Minimizer`. One pair is enough for model="linear".
     loss : str, callable or object with residuals, default "squared"
-        "squared", "absolute", "huber", "log_cosh" or "quantile", of which the weighted mean is minimised;
-        "chebyshev", the largest absolute residual; a name of `sklearn.metrics.get_scorer_names()`, minus the score; or
-        loss(y, predictions), where weights are given with sample_weight=weights, which returns a number. An object with
-        the method or attribute residuals(y, predictions), with the same weights, has the sum of squares of what this
-        returns as its loss, and local searches by least squares.
+        "squared", "absolute", "huber", "log_cosh", "quantile" or "chebyshev"; a name of
+        `sklearn.metrics.get_scorer_names()`, minus the score; loss(y, predictions), which returns a number; or an
+        object with residuals(y, predictions), which are squared and summed (docs/models.md).
     delta : float, default 1.0
         The residual up to which "huber" is quadratic, > 0.
     quantile : float, default 0.5

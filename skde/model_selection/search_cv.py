@@ -60,9 +60,8 @@ class EvolutionSearchCV(RandomizedSearchCV):
         parameter that does not apply is not set; for other conditions it is None.
     search : str or Algorithm, default "racing"
         "racing", which needs ``skde[tuning]``; an algorithm's name, such as "jde", with a population of a sixth of
-        n_iter; or a parameter object, such as DE(pop_size=20). Where n_iter is too small for a race or a population, cv
-        has one split alone (for a race), or a distribution has rvs alone, n_iter random configurations are tried with
-        all their splits, and message_ says so.
+        n_iter; or a parameter object, such as DE(pop_size=20). Where these are not possible, n_iter random
+        configurations are tried with all their splits, and message_ says so (docs/hyperparameters.md).
     n_iter : int, default 60
         The budget: as many fits as n_iter configurations with all their splits. A race tries more configurations, most
         of them on some splits. All configurations are tried, with any `search`, where the space has at most n_iter.

@@ -37,10 +37,9 @@ class ConstrainedProblem:
     bounds : array-like of shape (dim, 2), scipy.optimize.Bounds, mapping or list of Variable
         Lower and upper bounds, or `Variables`. Objective and constraints get the values of typed variables.
     constraints : LinearConstraint, NonlinearConstraint or Bounds of scipy.optimize, or a list of these
-        Constraints lb <= c(x) <= ub: an equality where lb equals ub, else one inequality for every finite bound. The
-        function of a NonlinearConstraint is called with x of shape (dim, n) and returns (m, n) or (n,), as in SciPy's
-        differential_evolution with vectorized=True. Bounds narrow the box. The dictionaries of SciPy's older methods
-        are also allowed: {"type": "ineq" or "eq", "fun": c} for c(x) >= 0 or c(x) = 0. None, (), []: there are none.
+        Constraints lb <= c(x) <= ub: an equality where lb equals ub, else one inequality for every finite bound. Bounds
+        narrow the box. SciPy's dictionaries {"type": "ineq" or "eq", "fun": c} are also allowed, for c(x) >= 0 or
+        c(x) = 0. docs/constraints.md has the forms of functions.
     name : str, default "user"
         Name in messages.
     vectorized : {"auto"} or bool, default "auto"

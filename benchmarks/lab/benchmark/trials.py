@@ -131,8 +131,7 @@ def run(
     record : dict
         Ready for JSON: the provenance, the settings, and for every cell the function's minimum f_opt (not on platforms,
         where every instance has another one), the best value, the error and the evaluations of each run, and the
-        seconds of all runs. Values and errors have all digits; the statistics take ten of the errors. Cells with runs
-        that failed also have the list failures, of objects with run and error.
+        seconds of all runs. Cells with runs that failed have the list failures, of objects with run and error.
 
     Raises
     ------

@@ -63,9 +63,13 @@ def summary(record: Record) -> list[dict[str, Any]]:
     rows : list of dict
         algorithm; tuned, the setting as Python; better, equal and worse, the numbers of functions by Wilcoxon's
         rank-sum test at 0.05 on ranks within each box; share, the mean probability that a run of the tuned setting is
-        better than one of the paper's. p and p_boxes are those of one-sided tests of the hypothesis that the share is
-        at most one half: p of Wilcoxon's signed-rank test over the functions, as a sample of similar functions; p_boxes
-        of `stratified_t`, for the same functions in other boxes, None where a function was run in a single box.
+        better than one of the paper; p and p_boxes, see Notes.
+
+    Notes
+    -----
+    p and p_boxes test, by one side, that the share is at most one half: p by Wilcoxon's signed-rank test over the
+    functions, as a sample of similar functions; p_boxes by `stratified_t`, for the same functions in other boxes, None
+    where a function was run in a single box.
     """
     rows = []
     for name, tuned in record["tuned"].items():
