@@ -39,7 +39,7 @@ tuner = RacingTuner(
     None,  # the space of DE: strategy, F, CR, pop_size
     [landscape(seed) for seed in range(10)],
     max_experiments=250,
-    run_evals_limit=EVALS,
+    run_max_evals=EVALS,
     preset="small-budget",
     random_state=0,
 ).fit(DE())

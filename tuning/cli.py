@@ -44,14 +44,14 @@ WORKER = "tune worker"
 HELD_OUT = 20  # steps of a report, after a tuning that was not interrupted
 
 EXAMPLES = """examples:
-  skde tune de mymodule:loss --bounds "-5,5; 0,1; 0,1" --max-experiments 300 --evals-limit 5000
-  skde tune jade mymodule:loss_of_one_point --bounds -5 5 --dim 8 --max-experiments 300 --evals-limit 2000
-  skde tune de --suite nashed2012 --dim 10 --max-experiments 600 --evals-limit 20000
-  skde tune pso --suite nashed2012 --functions f0,f9,f12 --time-limit 1 --storage pso.log
-  skde tune pso --suite nashed2012 --functions f0,f9,f12 --time-limit 1 --storage pso.log --resume
-  skde tune jde --suite nashed2012 --evals-limit 20000 --report jde.html
+  skde tune de mymodule:loss --bounds "-5,5; 0,1; 0,1" --max-experiments 300 --run-max-evals 5000
+  skde tune jade mymodule:loss_of_one_point --bounds -5 5 --dim 8 --max-experiments 300 --run-max-evals 2000
+  skde tune de --suite nashed2012 --dim 10 --max-experiments 600 --run-max-evals 20000
+  skde tune pso --suite nashed2012 --functions f0,f9,f12 --run-max-time 1 --storage pso.log
+  skde tune pso --suite nashed2012 --functions f0,f9,f12 --run-max-time 1 --storage pso.log --resume
+  skde tune jde --suite nashed2012 --run-max-evals 20000 --report jde.html
 with workers, on this machine and on others (see skde tune worker --help):
-  skde tune pso --suite nashed2012 --storage postgresql://... --jobs 0
+  skde tune pso --suite nashed2012 --storage postgresql://... --use-workers
 """
 WORKER_EXAMPLES = """examples:
   skde tune worker --storage postgresql+psycopg2://user@host/database
@@ -69,18 +69,18 @@ WORKER_OPTIONS = {
     "functions": list | None,
     "dim": int | None,
     "max_experiments": int,
-    "time_limit": int | float,
-    "evals_limit": int | None,
+    "run_max_time": int | float,
+    "run_max_evals": int | None,
     "test": str,
     "preset": str,
 }
 
 PARAMETERS = (
-    *("max_experiments", "run_time_limit", "run_evals_limit", "test", "preset"),
+    *("max_experiments", "run_max_time", "run_max_evals", "test", "preset"),
     *("storage", "study_name", "n_jobs", "device"),
 )
 # Options with another name than the RacingTuner's parameter.
-OPTIONS = {"run_time_limit": "time_limit", "run_evals_limit": "evals_limit", "study_name": "study", "n_jobs": "jobs"}
+OPTIONS = {"study_name": "study"}
 
 
 def add_commands(commands: Any) -> None:
@@ -107,12 +107,13 @@ def add_tune(commands: Any) -> None:
     add("--dim", type=integer, help="variables (suites and problems' names: 30)")
     add("--set", type=read_setting, action="append", default=[], metavar="NAME=VALUE", help="a parameter to start from")
     add("--max-experiments", type=integer, default=30_000, help="runs on one function (default: 30000)")
-    add("--time-limit", type=read_number, default=1.0, metavar="SECONDS", help="of one experiment (default: 1)")
-    add("--evals-limit", type=integer, help="of one experiment, instead of seconds: repeatable")
+    add("--run-max-time", type=read_number, default=1.0, metavar="SECONDS", help="of one experiment (default: 1)")
+    add("--run-max-evals", type=integer, help="of one experiment, instead of seconds: repeatable")
     add("--test", default="friedman", help=f"{', '.join(TESTS)} (default: friedman)")
     add("--preset", default="elitist", help=f"{', '.join(PRESETS)} (default: elitist)")
     add_storage(add, required=False)
-    add("--jobs", type=integer, default=1, help="threads; 0: leave experiments to workers (default: 1)")
+    add("--n-jobs", type=integer, default=1, help="threads (default: 1)")
+    add("--use-workers", action="store_true", help="leave the experiments to workers: skde tune worker")
     add("--seed", type=integer, help="the same seed gives the same draws (default: another one every time)")
     add("--resume", action="store_true", help="continue the tuning in the storage")
     add("--report", type=Path, metavar="FILE", help="write the result as HTML (needs matplotlib)")
@@ -121,10 +122,10 @@ def add_tune(commands: Any) -> None:
 
 def add_worker(commands: Any) -> None:
     """Add `skde tune worker`."""
-    what = "do experiments of a tuning that runs elsewhere with --jobs 0, until it is over"
+    what = "do experiments of a tuning that leaves them to workers, until it is over"
     add = add_command(commands, WORKER, what, worker, WORKER_EXAMPLES).add_argument
     add_storage(add, required=True)
-    add("--jobs", type=integer, default=1, help="threads (default: 1)")
+    add("--n-jobs", type=integer, default=1, help="threads (default: 1)")
 
 
 def add_storage(add: Any, required: bool) -> None:
@@ -145,8 +146,13 @@ def tune(options: Any) -> int:
     if options.report is not None:
         check_drawing()
         check_writable("--report", options.report)
-    tuner, algorithm = make_tuner(options, random_state=options.seed, verbose=int(shows_progress(options)))
-    if options.jobs == 0:
+    tuner, algorithm = make_tuner(
+        options,
+        use_workers=options.use_workers,
+        random_state=options.seed,
+        verbose=int(shows_progress(options)),
+    )
+    if options.use_workers:
         store_worker_options(options, tuner, algorithm)
 
     def show() -> None:
@@ -162,18 +168,16 @@ def tune(options: Any) -> int:
 def worker(options: Any) -> int:
     """Do experiments, and print how many."""
     silence_optuna()
-    if options.jobs == 0:
-        raise InputError("--jobs must not be 0: a worker does experiments itself")
     check_shared(options.storage)
     storage = open_storage(options.storage)
     queue = WorkQueue(storage, options.study)
     if queue.worker_options is None:
-        print(f"waiting for skde tune ... --jobs 0 --storage ... --study {options.study}", file=sys.stderr)
+        print(f"waiting for skde tune ... --use-workers --storage ... --study {options.study}", file=sys.stderr)
     since = time.monotonic()
     while (worker_options := queue.worker_options) is None:
         if StudyRecord.exists(storage, options.study) and queue.worker_options is None:
             raise InputError(
-                f"the tuning {options.study!r} has no workers of this command: begin it by skde tune ... --jobs 0"
+                f"the tuning {options.study!r} has no workers of this command: begin it by skde tune ... --use-workers"
             )
         pause(since)
     tuner, algorithm = make_tuner(Namespace(**{**vars(options), **read_worker_options(worker_options)}))

@@ -13,7 +13,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from skde.algorithms import ALGORITHMS, Algorithm
-from skde.callbacks import stops
+from skde.callbacks import callback_list, stops
 from skde.engines import check_device
 from skde.functions.forms import check_form
 from skde.tuning.default_spaces import space_of
@@ -64,10 +64,10 @@ class RacingTuner(TunerResults, BaseEstimator):
         Bunch; for functions and programs, their own instances. With one instance the steps of a race are its seeds.
     max_experiments : int, default 30000
         Runs of one configuration on one instance, in all races together, >= 1.
-    run_time_limit : float or None, default 1.0
-        Seconds of one experiment, > 0: algorithms of skde stop by themselves, each run by its own clock; programs are
-        killed after three times as long and ten seconds more; functions and estimators are not limited.
-    run_evals_limit : int or None, default None
+    run_max_time : float or None, default 1.0
+        Time limit of one experiment in seconds, > 0. Algorithms of skde stop by themselves, each run by its own clock;
+        programs are killed after three times as long and ten seconds more; functions and estimators have no limit.
+    run_max_evals : int or None, default None
         Evaluations of one experiment, >= 1, for algorithms of skde, instead of seconds: the tuning is then the same on
         every machine.
     test : {"friedman", "t", "t-holm", "t-bonferroni"}, default "friedman"
@@ -83,8 +83,9 @@ class RacingTuner(TunerResults, BaseEstimator):
     study_name : str, default "skde-tuning"
         The study's name: a storage may hold several tunings.
     n_jobs : int or None, default 1
-        Processes of joblib for functions, programs and estimators; threads for algorithms of skde. 0: this process
-        waits for workers, other processes that call `work`.
+        Processes of joblib for functions, programs and estimators; threads for algorithms of skde.
+    use_workers : bool, default False
+        Whether this process leaves the experiments to workers: other processes, on any machine, that call `work`.
     device : {"auto", "cpu", "cuda", "cuda:N"}, default "auto"
         Where algorithms of skde run. The configurations of a step are runs of one batch; on the CPU with a limit of
         seconds, as many as there are threads.
@@ -97,8 +98,8 @@ class RacingTuner(TunerResults, BaseEstimator):
     random_state : int, RandomState, Generator or None, default None
         Makes draws and seeds repeatable. If costs are repeatable too, the tuning is the same for any number of
         processes, in one piece or resumed; a guided one, which uses LAPACK, perhaps not on another processor.
-    callback : callable or None, default None
-        Called with the tuner after every race; a tuning that is resumed also calls it for the races before. One that
+    callbacks : callable, list of callables or None, default None
+        Called with the tuner after every race; a tuning that is resumed also calls them for the races before. One that
         returns a true value, or raises StopIteration, ends the tuning.
     verbose : int, default 0
         1: a progress bar, and a line on the time that the experiments take. The logger "skde.tuning" has this line with
@@ -158,35 +159,37 @@ class RacingTuner(TunerResults, BaseEstimator):
         instances: Sequence[Any],
         *,
         max_experiments: int = 30_000,
-        run_time_limit: float | None = 1.0,
-        run_evals_limit: int | None = None,
+        run_max_time: float | None = 1.0,
+        run_max_evals: int | None = None,
         test: str = "friedman",
         preset: str | Rules = "elitist",
         storage: Any = None,
         study_name: str = STUDY,
         n_jobs: int | None = 1,
+        use_workers: bool = False,
         device: str = "auto",
         vectorized: bool | str = "auto",
         deterministic: bool = False,
         random_state: Any = None,
-        callback: Callable[[RacingTuner], Any] | None = None,
+        callbacks: Callable[[RacingTuner], Any] | Sequence[Callable[[RacingTuner], Any]] | None = None,
         verbose: int = 0,
     ) -> None:
         self.space = space
         self.instances = instances
         self.max_experiments = max_experiments
-        self.run_time_limit = run_time_limit
-        self.run_evals_limit = run_evals_limit
+        self.run_max_time = run_max_time
+        self.run_max_evals = run_max_evals
         self.test = test
         self.preset = preset
         self.storage = storage
         self.study_name = study_name
         self.n_jobs = n_jobs
+        self.use_workers = use_workers
         self.device = device
         self.vectorized = vectorized
         self.deterministic = deterministic
         self.random_state = random_state
-        self.callback = callback
+        self.callbacks = callbacks
         self.verbose = verbose
 
     # -- fit and resume ------------------------------------------------------------------------------------------------
@@ -243,16 +246,16 @@ class RacingTuner(TunerResults, BaseEstimator):
         return self._run_loop()
 
     def work(self, target: Any) -> int:
-        """Run experiments of a tuning of another process with n_jobs=0, until it is over or goes on without workers.
+        """Run experiments of another process's tuning with use_workers=True, until it ends or goes on without workers.
 
         The other process may be on another machine, begin later, and be killed and resumed meanwhile. A worker may be
-        killed at any time: another one repeats its experiments after three times run_time_limit and ten seconds.
+        killed at any time: another one repeats its experiments after three times run_max_time and ten seconds.
 
         Parameters
         ----------
         target : str, Algorithm, estimator, callable or sequence of str
-            As in the other process. All parameters except n_jobs and device must be those of the other process;
-            n_jobs is the number of an algorithm's threads.
+            As in the other process, like all parameters except n_jobs, use_workers and device. n_jobs is the number of
+            an algorithm's threads.
 
         Returns
         -------
@@ -265,7 +268,7 @@ class RacingTuner(TunerResults, BaseEstimator):
             For another tuning, and for a storage that processes cannot share: SQLite and memory.
         """
         self._check_options()
-        checked = self._as_target(target, 1 if self.n_jobs == 0 else self.n_jobs)
+        checked = self._as_target(target, self.n_jobs)
         name = self._check_name()
         setting, identity = self._identify(target, checked, 0)
         check_shared(self.storage)
@@ -280,8 +283,8 @@ class RacingTuner(TunerResults, BaseEstimator):
 
     def _run(self, target: Any, resume: bool) -> RacingTuner:
         self._check_options()
-        checked = self._as_target(target, self.n_jobs or 1)
-        workers, name = self.n_jobs == 0, self._check_name()
+        checked = self._as_target(target, self.n_jobs)
+        workers, name = check_bool("use_workers", self.use_workers), self._check_name()
         stored_seed = resume and self.random_state is None
         # All checks come before the storage is opened, which makes its file.
         setting, identity = self._identify(target, checked, 0 if stored_seed else None)
@@ -323,8 +326,7 @@ class RacingTuner(TunerResults, BaseEstimator):
                 bar.move()
 
         loop.on_result = on_result
-        if self.callback is not None:
-            loop.on_race_end = partial(stops, [self.callback], self)
+        loop.on_race_end = partial(stops, callback_list(self.callbacks), self)
         try:
             loop.run(self._target)
         finally:
@@ -343,21 +345,20 @@ class RacingTuner(TunerResults, BaseEstimator):
 
     def _check_options(self) -> None:
         """Check the options that decisions do not depend on, also if the target does not use them."""
-        if isinstance(self.n_jobs, bool) or self.n_jobs != 0:  # 0: workers
-            check_jobs(self.n_jobs)
+        check_jobs(self.n_jobs)
+        check_bool("use_workers", self.use_workers)
         check_device(self.device)
         check_verbose(self.verbose)
-        if self.callback is not None and not callable(self.callback):
-            raise TypeError(f"callback must be None or callable, got {self.callback!r}")
+        callback_list(self.callbacks)
 
     def _as_target(self, target: Any, n_jobs: int | None) -> Target:
         return as_target(target, self._limits(), n_jobs, self.device, check_form("vectorized", self.vectorized))
 
     def _limits(self) -> TargetLimits:
-        seconds, evals = self.run_time_limit, self.run_evals_limit
+        seconds, evals = self.run_max_time, self.run_max_evals
         if seconds is not None:
-            seconds = check_real("run_time_limit", seconds, 0, low_open=True, high_open=True)
-        return TargetLimits(seconds, None if evals is None else check_int("run_evals_limit", evals, 1))
+            seconds = check_real("run_max_time", seconds, 0, low_open=True, high_open=True)
+        return TargetLimits(seconds, None if evals is None else check_int("run_max_evals", evals, 1))
 
     def _rules(self) -> Rules:
         test = check_choice("test", self.test, TESTS)

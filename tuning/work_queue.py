@@ -25,7 +25,7 @@ from skde.tuning.study_storage import STUDY, quiet_optuna
 from skde.tuning.targets.base import Target, TargetJob, TargetLimits, TargetOutcome
 
 logger = logging.getLogger("skde.tuning")
-WITHOUT_WORKERS = "the tuning has no workers: its process runs the experiments itself, n_jobs is not 0"
+WITHOUT_WORKERS = "the tuning has no workers: its process runs the experiments itself, use_workers is False"
 FINISHED_KEY = "skde:finished"
 OPTIONS_KEY = "skde:orders"
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.001, 0.1
@@ -153,7 +153,7 @@ def check_shared(storage: Any) -> None:
 def worker_timeout(limits: TargetLimits) -> float:
     """Return the seconds after which the experiment of a worker counts as lost."""
     if limits.timeout is None:
-        raise ValueError("run_time_limit must be given with workers: it defines when an experiment counts as lost")
+        raise ValueError("run_max_time must be given with workers: it defines when an experiment counts as lost")
     return limits.timeout
 
 

@@ -119,7 +119,7 @@ def test_tune_works_without_the_laboratory() -> None:
 import sys
 sys.modules["skde.benchmark"] = None
 from skde.cli.main import main
-sys.exit(main(["tune", "de", "sphere", "--dim", "2", "--max-experiments", "120", "--evals-limit", "200"]))
+sys.exit(main(["tune", "de", "sphere", "--dim", "2", "--max-experiments", "120", "--run-max-evals", "200"]))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

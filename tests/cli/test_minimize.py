@@ -281,7 +281,7 @@ def full(*arguments, **options):
                 "qin2012",
                 "--dim",
                 "3",
-                "--evals-limit",
+                "--run-max-evals",
                 "60",
                 "--max-experiments=150",
                 "--report",

@@ -110,7 +110,7 @@ def test_tune(sent: signal.Signals, code: int, tmp_path: Path) -> None:
     """A run that ends in the slice of the signal is as interrupted as others are: the first signal ends it."""
     tuning = ["tune", "pso", "--suite", "qin2012", "--dim", "3", "--max-experiments", "600", "--seed", "1"]
     storage = tmp_path / "tuning.log"
-    with skde(tmp_path, *tuning, "--time-limit", "0.02", "--storage", "tuning.log", "--json") as process:
+    with skde(tmp_path, *tuning, "--run-max-time", "0.02", "--storage", "tuning.log", "--json") as process:
         wait_for(process, lambda: storage.exists() and storage.read_bytes().count(b'"intermediate_value":') > 60)
         process.send_signal(sent)
         out, err = process.communicate(timeout=30)

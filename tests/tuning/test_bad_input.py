@@ -33,10 +33,10 @@ TUNER = [
     ("max_experiments", "many", "max_experiments must be an integer >= 1, got 'many' (str)"),
     ("max_experiments", 0, "max_experiments must be an integer >= 1, got 0"),
     ("max_experiments", 1e3, "max_experiments must be an integer >= 1, got 1000.0 (float)"),
-    ("run_time_limit", "long", "run_time_limit must be a number in (0, inf), got 'long' (str)"),
-    ("run_time_limit", 0, "run_time_limit must be a number in (0, inf), got 0"),
-    ("run_time_limit", np.inf, "run_time_limit must be a number in (0, inf), got inf"),
-    ("run_evals_limit", 0, "run_evals_limit must be an integer >= 1, got 0"),
+    ("run_max_time", "long", "run_max_time must be a number in (0, inf), got 'long' (str)"),
+    ("run_max_time", 0, "run_max_time must be a number in (0, inf), got 0"),
+    ("run_max_time", np.inf, "run_max_time must be a number in (0, inf), got inf"),
+    ("run_max_evals", 0, "run_max_evals must be an integer >= 1, got 0"),
     ("test", "freedman", "test must be one of 'friedman', 't', 't-holm', 't-bonferroni'; got 'freedman'"),
     ("test", 3, "test must be one of"),
     ("preset", "Elitist", "did you mean 'elitist'?"),
@@ -54,7 +54,9 @@ TUNER = [
     ("deterministic", "False", "deterministic must be True or False, got 'False' (str)"),
     ("random_state", "a", "random_state must be None, an integer >= 0"),
     ("random_state", -1, "random_state must be an integer in [0, 18446744073709551615], got -1"),
-    ("callback", 3, "callback must be None or callable, got 3"),
+    ("callbacks", 3, "callbacks must be callables, got 3 (int)"),
+    ("use_workers", 0, "use_workers must be True or False, got 0 (int)"),
+    ("n_jobs", 0, "n_jobs must be None or an integer other than 0, got 0"),
     ("verbose", "yes", "verbose must be an integer >= 0, got 'yes' (str)"),
 ]
 
@@ -233,13 +235,13 @@ def test_damaged_offers(tmp_path: Path) -> None:
     queue = WorkQueue(storage)
     queue.storage.set_trial_user_attr(queue._id(queue.offer(QueuedExperiment(0, 0, 1), 1)), "seed", "a")
     with pytest.raises(ValueError, match="the queue in the storage is damaged: seed of offer 0 is 'a'"):
-        tuner(storage=storage, n_jobs=0, max_experiments=100).fit(cost)
+        tuner(storage=storage, use_workers=True, max_experiments=100).fit(cost)
 
 
 GOOD = {
     **{"algorithm": "de", "set": [], "suite": "qin2012", "functions": None, "dim": 3, "max_experiments": 150},
     **{"objectives": [], "bounds": None, "var": None, "scalar": False},
-    **{"time_limit": 1.0, "evals_limit": 600, "test": "friedman", "preset": "elitist"},
+    **{"run_max_time": 1.0, "run_max_evals": 600, "test": "friedman", "preset": "elitist"},
 }
 
 

@@ -14,7 +14,7 @@ import pytest
 import skde
 from skde.cli.main import main
 
-SMALL = ["tune", "de", "--suite", "qin2012", "--dim", "3", "--max-experiments", "150", "--evals-limit", "600"]
+SMALL = ["tune", "de", "--suite", "qin2012", "--dim", "3", "--max-experiments", "150", "--run-max-evals", "600"]
 
 
 def found_by(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
@@ -80,7 +80,7 @@ def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 )
 def test_your_function(capsys: pytest.CaptureFixture[str], own_module: str, arguments: list[str]) -> None:
     command = ["tune", "de", f"{own_module}:{arguments[0]}", *arguments[1:]]
-    assert main([*command, "--max-experiments", "120", "--evals-limit", "300", "--seed", "1", "--json"]) == 0
+    assert main([*command, "--max-experiments", "120", "--run-max-evals", "300", "--seed", "1", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["finished"]
     assert all(not race["rejected"] for race in found["races"])
@@ -100,9 +100,9 @@ def test_workers_of_your_function(capsys: pytest.CaptureFixture[str], own_module
         "1",
         "--json",
     ]
-    command += ["--max-experiments", "120", "--evals-limit", "300"]
+    command += ["--max-experiments", "120", "--run-max-evals", "300"]
     worker = start_worker(*storage, "--json")
-    assert main([*command, *storage, "--jobs", "0"]) == 0
+    assert main([*command, *storage, "--use-workers"]) == 0
     found = json.loads(capsys.readouterr().out)
     out, err = worker.communicate(timeout=60)
     assert worker.returncode == 0, err
@@ -120,7 +120,7 @@ def test_workers_know_the_storage_alone(capsys: pytest.CaptureFixture[str], tmp_
     storage = ["--storage", str(tmp_path / "tuning.log"), "--study", "dithered"]
     workers = [start_worker(*storage, "--json") for _ in range(2)]
     tuning = ["--functions", "F1,F3", "--set", "F=0.4,0.9", "--seed", "1"]
-    found = found_by(capsys, *storage, *tuning, "--jobs", "0")
+    found = found_by(capsys, *storage, *tuning, "--use-workers")
     counts = []
     for worker in workers:
         out, err = worker.communicate(timeout=60)
@@ -128,13 +128,13 @@ def test_workers_know_the_storage_alone(capsys: pytest.CaptureFixture[str], tmp_
         counts.append(json.loads(out)["n_experiments"])
     assert sum(counts) == found["n_experiments"]
     assert found == found_by(capsys, *tuning)
-    found_by(capsys, *tuning, *storage[:2], "--jobs", "1")  # another study in the same storage
+    found_by(capsys, *tuning, *storage[:2], "--n-jobs", "1")  # another study in the same storage
 
 
 def test_workers_are_told_when_a_tuning_goes_on_with_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     storage = ["--storage", str(tmp_path / "tuning.log")]
     found = found_by(capsys, *storage)
-    assert found_by(capsys, *storage, "--resume", "--jobs", "0") == found
+    assert found_by(capsys, *storage, "--resume", "--use-workers") == found
     assert main(["tune", "worker", *storage]) == 0
     assert capsys.readouterr().out == "0 experiments done; the tuning is over\n"
 
@@ -143,7 +143,7 @@ def test_a_worker_of_a_tuning_without_workers_ends(capsys: pytest.CaptureFixture
     storage = ["--storage", str(tmp_path / "tuning.log")]
     found_by(capsys, *storage)
     assert main(["tune", "worker", *storage]) == 2
-    assert "has no workers of this command: begin it by skde tune ... --jobs 0" in capsys.readouterr().err
+    assert "has no workers of this command: begin it by skde tune ... --use-workers" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -160,16 +160,19 @@ def test_a_worker_of_a_tuning_without_workers_ends(capsys: pytest.CaptureFixture
         ([*SMALL, "--functions", "F1,F9"], "function of 'qin2012' must be one of"),
         ([*SMALL, "--max-experiments", "50"], "max_experiments must be at least"),
         ([*SMALL, "--preset", "elite"], "did you mean 'elitist'"),
-        ([*SMALL, "--jobs", "0"], "workers need a storage"),
+        ([*SMALL, "--use-workers"], "workers need a storage"),
         ([*SMALL, "--resume"], "holds no tuning to resume"),
         ([*SMALL, "--resume", "--storage", "{folder}/tuning.log"], "holds no tuning to resume"),
-        ([*SMALL, "--resume", "--storage", "{folder}/tuning.log", "--jobs", "0"], "holds no tuning to resume"),
+        ([*SMALL, "--resume", "--storage", "{folder}/tuning.log", "--use-workers"], "holds no tuning to resume"),
         ([*SMALL, "--storage", "{folder}/tuning.log", "--max-experiments", "50"], "max_experiments must be at least"),
         ([*SMALL, "--study", ""], "study_name must be a name"),
         (["tune", "worker"], "--storage"),
         (["tune", "worker", "--storage", "sqlite:///{folder}/tuning.db"], "workers cannot share SQLite"),
-        ([*SMALL, "--storage", "sqlite:///{folder}/tuning.db", "--jobs", "0"], "workers cannot share SQLite"),
-        (["tune", "worker", "--storage", "{folder}/tuning.log", "--jobs", "0"], "a worker does experiments itself"),
+        ([*SMALL, "--storage", "sqlite:///{folder}/tuning.db", "--use-workers"], "workers cannot share SQLite"),
+        (
+            ["tune", "worker", "--storage", "{folder}/tuning.log", "--use-workers"],
+            "unknown argument '--use-workers'",
+        ),
         (["tune", "worker", "--storage", "mysql+nobody://me:secret@host/all"], "mysql+nobody://... cannot be opened"),
         (["tune", "worker", "--storage", "oracle+oracledb://me@host/all"], "driver for oracle+oracledb:// is not"),
     ],

@@ -120,7 +120,7 @@ def first_section(fitted: RacingTuner, path: Path, **options: Any) -> str:
 
 def test_it_begins_with_the_best_against_the_default(tmp_path: Path) -> None:
     instances = ["sphere", (lambda X: (X**2).sum(axis=1) + 1, [(-5, 5)] * 3)]
-    fitted = RacingTuner(None, instances, max_experiments=120, run_evals_limit=300, random_state=0).fit(DE(pop_size=90))
+    fitted = RacingTuner(None, instances, max_experiments=120, run_max_evals=300, random_state=0).fit(DE(pop_size=90))
     begin = first_section(fitted, tmp_path / "report.html", held_out=6)
     assert begin.startswith("The best configuration and the default</h2>")
     assert "on steps with seeds that the tuning did not use" in begin
@@ -252,7 +252,7 @@ def test_names_are_no_formulas(name: str) -> None:
 
 def test_the_python_line_makes_the_best_configuration() -> None:
     start = DE(repair="reflect", pop_size=30)
-    tuner = RacingTuner(None, ["sphere", "levy"], max_experiments=150, run_evals_limit=600, random_state=0).fit(start)
+    tuner = RacingTuner(None, ["sphere", "levy"], max_experiments=150, run_max_evals=600, random_state=0).fit(start)
     first = eval(elite_lines(tuner)[0], vars(skde))
     assert first.get_params() == tuner.best_estimator_.get_params()
     assert first.repair == "reflect"
@@ -265,7 +265,7 @@ def test_the_python_line_makes_the_best_configuration() -> None:
 
 def test_the_command_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "report.html"
-    small = ["tune", "de", "--suite", "qin2012", "--dim", "3", "--max-experiments", "150", "--evals-limit", "600"]
+    small = ["tune", "de", "--suite", "qin2012", "--dim", "3", "--max-experiments", "150", "--run-max-evals", "600"]
     assert main([*small, "--seed", "1", "--report", str(path)]) == 0
     line = capsys.readouterr().out.split("the best first:\n")[1].splitlines()[0]
     assert line.replace("'", "&#x27;") in checked(path.read_text())

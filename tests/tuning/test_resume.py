@@ -58,7 +58,7 @@ def test_a_killed_tuning_resumes_with_the_same_decisions(kind: str, tmp_path: Pa
 
 def test_another_function_box_or_data_is_another_tuning(tmp_path: Path) -> None:
     def refused(instance: Any) -> bool:
-        options = {"max_experiments": 120, "run_evals_limit": 20, "random_state": 0}
+        options = {"max_experiments": 120, "run_max_evals": 20, "random_state": 0}
         other = RacingTuner(None, [instance], storage=str(tmp_path / "log"), **options)
         with pytest.raises(ValueError, match="had another instances"):
             other.resume("de")
@@ -74,7 +74,7 @@ def test_another_function_box_or_data_is_another_tuning(tmp_path: Path) -> None:
 
     box = [(-5, 5)] * 2
     RacingTuner(
-        None, [(first, box)], storage=str(tmp_path / "log"), max_experiments=120, run_evals_limit=20, random_state=0
+        None, [(first, box)], storage=str(tmp_path / "log"), max_experiments=120, run_max_evals=20, random_state=0
     ).fit("de")
     assert refused((second, box))
     assert refused((first, [(-5, 5)] * 3))
@@ -154,15 +154,15 @@ def test_a_resumed_tuning_has_the_reasons_of_failures(tmp_path: Path) -> None:
 # -- refusals ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_jobs", [0, 1])
-def test_a_refused_tuning_leaves_the_storage_empty(n_jobs: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("use_workers", [False, True])
+def test_a_refused_tuning_leaves_the_storage_empty(use_workers: bool, tmp_path: Path) -> None:
     storage = open_storage(tmp_path / "tuning.log")
     initial = [{"x": x, "kind": "good", "n": 3} for x in np.linspace(0, 1, 30).tolist()]
     for changes in ({"space": Space(SPACE, initial=initial), "max_experiments": 100}, {"max_experiments": 3}):
         with pytest.raises(ValueError, match="max_experiments"):
-            tuner(storage=storage, n_jobs=n_jobs, **changes).fit(cost)
+            tuner(storage=storage, use_workers=use_workers, **changes).fit(cost)
     with pytest.raises(ValueError, match="no tuning to resume"):
-        tuner(storage=storage, n_jobs=n_jobs).resume(cost)
+        tuner(storage=storage, use_workers=use_workers).resume(cost)
     assert storage.get_all_studies() == []
     fitted = tuner(storage=storage, space=Space(SPACE, initial=[{"x": 0.5, "kind": "good", "n": np.int64(3)}])).fit(
         cost
@@ -181,7 +181,7 @@ def test_choices_that_are_tuples_can_be_resumed(tmp_path: Path) -> None:
     with ThreadPoolExecutor(1) as pool:
         settings["storage"] = tmp_path / "queue.log"
         working = pool.submit(tuner(**settings).work, layered)
-        assert decisions(tuner(**settings, n_jobs=0).fit(layered)) == decisions(fitted)
+        assert decisions(tuner(**settings, use_workers=True).fit(layered)) == decisions(fitted)
         assert working.result() == len(fitted.results_)
 
 
@@ -205,7 +205,7 @@ def test_a_storage_with_a_tuning_is_not_overwritten(tmp_path: Path) -> None:
         ({"max_experiments": 101}, "had another max experiments"),
         ({"random_state": 7}, "had another random state"),
         ({"test": "t"}, "had another rules"),
-        ({"run_time_limit": 2.0}, "had another limits"),
+        ({"run_max_time": 2.0}, "had another limits"),
     ],
 )
 def test_only_the_same_tuning_is_resumed(options: dict[str, Any], message: str, tmp_path: Path) -> None:

@@ -148,7 +148,7 @@ def test_tuning_an_algorithm() -> None:
     """Rosenbrock and others in five variables; what comes out is better than the start on shifted problems."""
     problems = [get_problem(f"nashed2012/f{i}", dim=5) for i in (0, 4, 9, 12)]
     start = DE(F=0.9, CR=0.1, pop_size=200, strategy="rand/1/bin")
-    tuner = RacingTuner(None, problems, max_experiments=300, run_evals_limit=2000, random_state=0).fit(start)
+    tuner = RacingTuner(None, problems, max_experiments=300, run_max_evals=2000, random_state=0).fit(start)
     best = tuner.best_estimator_
     assert isinstance(best, DE)
     assert best.get_params() == {**start.get_params(), **tuner.best_params_}
@@ -163,7 +163,7 @@ def test_tuning_an_algorithm() -> None:
 
 def test_threads_change_nothing() -> None:
     first, second = (
-        RacingTuner(None, ["sphere", "levy"], max_experiments=150, run_evals_limit=600, random_state=0, n_jobs=n)
+        RacingTuner(None, ["sphere", "levy"], max_experiments=150, run_max_evals=600, random_state=0, n_jobs=n)
         .fit("pso")
         .races_
         for n in (1, 2)

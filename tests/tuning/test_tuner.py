@@ -154,16 +154,16 @@ def test_the_callback_sees_every_race(tmp_path: Path) -> None:
         if len(seen) == 2:
             raise KeyboardInterrupt
 
-    interrupted = tuner(callback=callback, storage=tmp_path / "tuning.log")
+    interrupted = tuner(callbacks=callback, storage=tmp_path / "tuning.log")
     with pytest.raises(KeyboardInterrupt):
         interrupted.fit(cost)
     assert not interrupted.finished_
     assert seen == [1, 2]
-    resumed = tuner(callback=callback, storage=tmp_path / "tuning.log").resume(cost)
+    resumed = tuner(callbacks=callback, storage=tmp_path / "tuning.log").resume(cost)
     assert seen == [1, 2, *range(1, len(resumed.races_) + 1)]
     assert decisions(resumed) == decisions(tuner().fit(cost))
-    with pytest.raises(TypeError, match="callback must be None or callable, got 3"):
-        tuner(callback=3).fit(cost)
+    with pytest.raises(TypeError, match="callbacks must be callables, got 3"):
+        tuner(callbacks=3).fit(cost)
 
 
 # -- one's own problem -------------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ def shifted_sphere(x: Any) -> float:
 
 
 def test_functions_of_one_point() -> None:
-    options = {"max_experiments": 80, "run_evals_limit": 200, "random_state": 0}
+    options = {"max_experiments": 80, "run_max_evals": 200, "random_state": 0}
     space = {"F": FloatDistribution(0.1, 1), "CR": FloatDistribution(0, 1)}
     instances = [(shifted_sphere, [(-5, 5)] * 2)]
     fitted = RacingTuner(space, instances, vectorized=False, **options).fit(DE(pop_size=10))
@@ -288,8 +288,8 @@ def test_all_fail_later() -> None:
         ({"instances": []}, ValueError, "instances must be at least 1, got 0"),
         ({"space": {}}, ValueError, "the space is empty"),
         ({"space": None}, ValueError, "space must be given"),
-        ({"run_time_limit": 0}, ValueError, "run_time_limit must be"),
-        ({"run_evals_limit": 0}, ValueError, "run_evals_limit must be"),
+        ({"run_max_time": 0}, ValueError, "run_max_time must be"),
+        ({"run_max_evals": 0}, ValueError, "run_max_evals must be"),
         ({"test": "anova"}, ValueError, "test must be one of"),
         ({"preset": "elite"}, ValueError, "did you mean 'elitist'"),
         ({"storage": 3}, TypeError, "storage must be"),
@@ -330,7 +330,7 @@ def test_prediction() -> None:
     assert found["races"][0] == {"iteration": 1, "n_experiments": 7500, "n_configurations": 1024}
     assert sum(race["n_experiments"] for race in found["races"]) == 30_000
     assert found["seconds"] == 30_000
-    assert tuner(run_evals_limit=100).predict_budget()["seconds"] is None
+    assert tuner(run_max_evals=100).predict_budget()["seconds"] is None
     least = tuner().predict_budget()["least"]
     assert least == 72
 
@@ -362,11 +362,11 @@ def test_it_says_before_how_long_limited_runs_take(
     caplog.set_level(logging.INFO, "skde.tuning")
     monkeypatch.setattr(TuningLoop, "run", lambda loop, target: None)
     options = {"max_experiments": 7200, "n_jobs": 1, "device": "cpu"}
-    RacingTuner(None, ["sphere"], **options, run_evals_limit=100).fit("de")
-    RacingTuner(None, ["sphere"], **options, run_time_limit=2.0, verbose=1).fit("de")
+    RacingTuner(None, ["sphere"], **options, run_max_evals=100).fit("de")
+    RacingTuner(None, ["sphere"], **options, run_max_time=2.0, verbose=1).fit("de")
     with pytest.warns(UserWarning, match=r"7,200 experiments take up to 4 h 0 min; .* verbose=1 shows the progress"):
-        RacingTuner(None, ["sphere"], **options, run_time_limit=2.0).fit("de")
-    RacingTuner(None, ["sphere"], **options, run_time_limit=0.08).fit("de")  # less than 10 minutes
+        RacingTuner(None, ["sphere"], **options, run_max_time=2.0).fit("de")
+    RacingTuner(None, ["sphere"], **options, run_max_time=0.08).fit("de")  # less than 10 minutes
     line = "7,200 experiments take up to 4 h 0 min; for a shorter tuning, lower max_experiments (at least 120) or the"
     assert [record.getMessage()[: len(line)] for record in caplog.records[:2]] == [line, line]
     assert "7,200 experiments take up to 10 min" in caplog.records[2].getMessage()

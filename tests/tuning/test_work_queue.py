@@ -94,7 +94,7 @@ def database(request: pytest.FixtureRequest) -> Iterator[str]:
 def test_two_workers_decide_as_one_process(start: Start, tmp_path: Path, alone: Any) -> None:
     storage = tmp_path / "tuning.log"
     workers = [start("work", storage, "1.0", "sleep0.01") for _ in range(2)]
-    fitted = tuner(storage, n_jobs=0).fit(cost)
+    fitted = tuner(storage, use_workers=True).fit(cost)
     assert decisions(fitted) == alone
     counts = [done_by(worker) for worker in workers]
     assert sum(counts) == len(fitted.results_)
@@ -111,7 +111,7 @@ def test_workers_of_a_database_are_killed_and_hang(start: Start, database: str, 
     wait_for_offer(database, TrialState.COMPLETE, 40)
     assert first.poll() is None
     first.kill()
-    resumed = tuner(database, n_jobs=0, run_time_limit=0.2).resume(cost)
+    resumed = tuner(database, use_workers=True, run_max_time=0.2).resume(cost)
     assert decisions(resumed) == alone
     assert hanging.poll() is None
     assert sum(done_by(worker) for worker in workers) == len(resumed.results_)
@@ -266,21 +266,21 @@ def test_a_workers_wait_begins_with_its_last_experiment(queue: WorkQueue, monkey
 
 def test_storages_that_cannot_be_shared(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="workers cannot share SQLite: claims are not atomic"):
-        tuner(f"sqlite:///{tmp_path / 'tuning.db'}", n_jobs=0).fit(cost)
+        tuner(f"sqlite:///{tmp_path / 'tuning.db'}", use_workers=True).fit(cost)
     for storage in (None, InMemoryStorage()):
         with pytest.raises(ValueError, match="workers need a storage that other processes reach"):
-            tuner(storage, n_jobs=0).fit(cost)
+            tuner(storage, use_workers=True).fit(cost)
         with pytest.raises(ValueError, match="workers need a storage that other processes reach"):
             tuner(storage).work(cost)
-    with pytest.raises(ValueError, match="run_time_limit must be given with workers"):
-        tuner(tmp_path / "tuning.log", n_jobs=0, run_time_limit=None).fit(cost)
+    with pytest.raises(ValueError, match="run_max_time must be given with workers"):
+        tuner(tmp_path / "tuning.log", use_workers=True, run_max_time=None).fit(cost)
 
 
 def test_workers_of_another_tuning_are_refused(tmp_path: Path) -> None:
     storage = tmp_path / "tuning.log"
     tuner(storage).fit(cost)
     with pytest.raises(ValueError, match="had another limits"):
-        tuner(storage, run_time_limit=3.0).work(cost)
+        tuner(storage, run_max_time=3.0).work(cost)
 
 
 def test_a_tuner_without_workers_waits(start: Start, tmp_path: Path, alone: Any) -> None:
@@ -291,7 +291,7 @@ def test_a_tuner_without_workers_waits(start: Start, tmp_path: Path, alone: Any)
     worker = start("work", storage)
     time.sleep(1)
     assert worker.poll() is None  # although all that was offered may be done
-    assert decisions(tuner(storage, n_jobs=0).resume(cost)) == alone
+    assert decisions(tuner(storage, use_workers=True).resume(cost)) == alone
     assert done_by(worker) > 0
 
 
@@ -348,8 +348,8 @@ def test_a_refused_tuning_leaves_no_file(name: str, tmp_path: Path) -> None:
         tuner(storage).set_params(max_experiments=2).fit(cost)
     with pytest.raises(ValueError, match="a problem's name, a pair"):
         tuner(storage).fit("de")
-    with pytest.raises(ValueError, match=r"workers cannot share SQLite|run_time_limit must be given with workers"):
-        tuner(storage, n_jobs=0, run_time_limit=None).fit(cost)
+    with pytest.raises(ValueError, match=r"workers cannot share SQLite|run_max_time must be given with workers"):
+        tuner(storage, use_workers=True, run_max_time=None).fit(cost)
     for random_state in (1, None):
         with pytest.raises(ValueError, match="the storage holds no tuning to resume, 'skde-tuning': begin it by fit"):
             tuner(storage).set_params(random_state=random_state).resume(cost)

@@ -30,6 +30,6 @@ def slow(config: dict[str, Any], instance: float, seed: int) -> float:
 
 slow.__qualname__ = cost.__qualname__
 tuner = RacingTuner(
-    SPACE, INSTANCES, max_experiments=120, random_state=1, storage=storage, n_jobs=0, run_time_limit=float(limit)
+    SPACE, INSTANCES, max_experiments=120, random_state=1, storage=storage, use_workers=True, run_max_time=float(limit)
 )
 print(getattr(tuner, role)(slow), flush=True)

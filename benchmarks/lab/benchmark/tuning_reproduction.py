@@ -198,15 +198,15 @@ def tune(
         space(paper, name),
         instances(paper, settings),
         max_experiments=settings.max_experiments,
-        run_time_limit=budget.seconds,
-        run_evals_limit=budget.evals(settings.dim),
+        run_max_time=budget.seconds,
+        run_max_evals=budget.evals(settings.dim),
         preset=rules(paper, settings),
         storage=storage,
         study_name=f"{paper.name}-{name}",
         n_jobs=settings.n_jobs,
         device=settings.device,
         random_state=settings.seed,
-        callback=report_race,
+        callbacks=report_race,
         verbose=int(recording.verbose),
     )
     exists = storage is not None and StudyRecord.exists(open_storage(storage), tuner.study_name)

@@ -53,7 +53,7 @@ def racing(preset: str, means: bool = False, **changes: Any) -> Callable[[Task, 
             task.space,
             task.instances,
             max_experiments=task.max_experiments,
-            run_evals_limit=task.evals,
+            run_max_evals=task.evals,
             preset=rules,
             random_state=seed,
         )

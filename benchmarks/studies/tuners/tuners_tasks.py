@@ -67,7 +67,7 @@ def differential_evolution(repetition: int, n_boxes: int = 2) -> Task:
 def suite(repetition: int) -> Task:
     """Differential evolution on a whole suite, twenty functions of ten variables, 20000 evaluations a run.
 
-    As `skde tune de --suite nashed2012 --dim 10 --max-experiments 600 --evals-limit 20000`, but every repetition has
+    As `skde tune de --suite nashed2012 --dim 10 --max-experiments 600 --run-max-evals 20000`, but every repetition has
     other boxes.
     """
     problems = [get_problem(f"nashed2012/f{i}", dim=10) for i in range(20)]
