@@ -30,7 +30,7 @@ from skde.cli.arguments import (
 from skde.cli.extensions import find_suite
 from skde.cli.minimize import VARIABLE_HELP, check_box, find_objective, find_variables
 from skde.cli.output import format_json, run_and_show
-from skde.problems import ConstrainedProblem, Problem
+from skde.problems import find_forms
 from skde.tuning.report import check_drawing, elite_lines
 from skde.tuning.rules import PRESETS
 from skde.tuning.statistical_tests import TESTS
@@ -262,7 +262,7 @@ def own_instance(options: Any, name: str) -> Any:
     box = find_variables(options) if options.var else options.bounds
     dim = len(box) if options.var and options.dim is None else options.dim
     objective = find_objective(name, dim)
-    if isinstance(objective, Problem | ConstrainedProblem):
+    if find_forms(objective).space is not None:
         refuse_options(options, ("bounds", "var"), f"is for MODULE:FUNCTION; {name!r} has bounds")
         return objective
     check_box(Namespace(**{**vars(options), "objective": name}), box)
@@ -274,7 +274,7 @@ def instances(suite: str, functions: list[str] | None, dim: int) -> list[Any]:
     chosen = find_suite(suite)
     made = [chosen.function(name, dim) for name in functions or chosen.functions]
     return [
-        function.objective if isinstance(function.objective, Problem) else (function.objective, function.bounds)
+        (function.objective, function.bounds) if find_forms(function.objective).space is None else function.objective
         for function in made
     ]
 

@@ -252,11 +252,11 @@ def algorithms(text: str) -> list[tuple[str, dict[str, Any]]]:
     return given
 
 
-def find_device(device: str, is_python: bool, n_jobs: int | None) -> tuple[str, str]:
-    """Return the device's full name and why it was chosen."""
+def find_device(device: str, cpu_reason: str | None, n_jobs: int | None) -> tuple[str, str]:
+    """Return the device's full name and why it was chosen; `cpu_reason` is why "auto" is the CPU, if it is."""
     check_device(device, "--device", several=False)
-    if device == "auto" and is_python:
-        return "cpu", "a Python function may only know NumPy"
+    if device == "auto" and cpu_reason is not None:
+        return "cpu", cpu_reason
     engine, reason = choose_engine(device, n_jobs)
     return engine.name, reason
 

@@ -35,10 +35,8 @@ from skde.cli.user_modules import error_line, import_name
 from skde.fit.local_search import NAMES
 from skde.minimizer import Minimizer
 from skde.minimizer.parameters import EXECUTIONS
-from skde.objectives.device import DeviceObjective
 from skde.plotting import ConvergenceDisplay
-from skde.problems import MinMaxProblem, Problem, get_problem
-from skde.problems.constraints import ConstrainedProblem
+from skde.problems import find_forms, get_problem
 from skde.result import best_run
 from skde.utils.validation import check_choice
 from skde.variables import Variables
@@ -117,10 +115,11 @@ def run_minimize(options: Any) -> int:
     box = find_variables(options) if options.var else options.bounds
     dim = len(box) if options.var and options.dim is None else options.dim
     objective = find_objective(options.objective, dim)
-    if not isinstance(objective, Problem | ConstrainedProblem):
+    stated = find_forms(objective)
+    if stated.space is None:
         check_box(options, box)
     check_choice("--execution", options.execution, EXECUTIONS)
-    device, reason = find_device(options.device, is_python(objective), options.n_jobs)
+    device, reason = find_device(options.device, stated.cpu_reason, options.n_jobs)
     minimizer = Minimizer(
         algorithm,
         device=device,
@@ -138,9 +137,7 @@ def run_minimize(options: Any) -> int:
             from matplotlib.figure import Figure  # without pyplot, which may open a window
 
             axes = Figure(layout="constrained").subplots()
-            ConvergenceDisplay.from_estimator(minimizer, f_opt=f_opt_of(objective), ax=axes).figure_.savefig(
-                options.plot
-            )
+            ConvergenceDisplay.from_estimator(minimizer, f_opt=stated.f_opt, ax=axes).figure_.savefig(options.plot)
 
     run_and_show(lambda: minimizer.fit(objective, dim=options.dim, bounds=box), show, lambda: has_value(minimizer))
     return 0
@@ -194,7 +191,7 @@ def find_objective(text: str, dim: int | None) -> Any:
     module_name, colon, path = text.partition(":")
     if not colon:
         problem = get_problem(text, dim=dim)
-        if isinstance(problem, MinMaxProblem):
+        if problem.game is not None:
             raise InputError(
                 f"{text!r} is a min-max problem: it has two sides, and only functions of one are minimised "
                 f"(skde minmax {text})"
@@ -203,25 +200,14 @@ def find_objective(text: str, dim: int | None) -> Any:
     if not (module_name and path):
         raise InputError(f"the objective must be a problem's name or MODULE:FUNCTION, got {text!r}")
     owner = import_name(text)
-    if isinstance(owner, Problem | ConstrainedProblem | DeviceObjective):
-        return owner
-    if not callable(owner):
+    stated = find_forms(owner)
+    if stated.function is not None:
+        return NamedFunction(text, owner)
+    if stated.functor is None and stated.constrained is None:
         raise InputError(
             f"{text!r} must be a function, a Problem, a ConstrainedProblem or a DeviceObjective, got {owner!r}"
         )
-    return NamedFunction(text, owner)
-
-
-def is_python(objective: Any) -> bool:
-    """Whether an objective's functions are Python's."""
-    return isinstance(objective, NamedFunction) or (
-        isinstance(objective, ConstrainedProblem) and objective.kernel is None
-    )
-
-
-def f_opt_of(objective: Any) -> float | None:
-    """Return the known minimum; None where there is none."""
-    return objective.f_opt if isinstance(objective, Problem | ConstrainedProblem) else None
+    return owner
 
 
 def find_variables(options: Any) -> Variables:
@@ -272,11 +258,12 @@ def report_fit(name: str, objective: Any, device: str, reason: str, minimizer: M
     algorithm = minimizer.algorithm_
     assert isinstance(algorithm, Algorithm | AlgorithmSequence)
     best = runs[best_run(runs)]
-    f_opt = f_opt_of(objective)
+    stated = find_forms(objective)
+    f_opt = stated.f_opt
     return {
         "skde": __version__,
         "objective": name,
-        "problem": objective.name if isinstance(objective, Problem | ConstrainedProblem) else None,
+        "problem": None if stated.space is None else objective.name,
         "dim": len(best.x),
         "algorithm": describe_algorithm(algorithm),
         "automatic": minimizer.algorithm == AUTO,
@@ -290,7 +277,7 @@ def report_fit(name: str, objective: Any, device: str, reason: str, minimizer: M
         "params": minimizer.result_.get("params"),
         "f_opt": f_opt,
         "error": None if f_opt is None else best.fun - f_opt,
-        "constrained": isinstance(objective, ConstrainedProblem),
+        "constrained": stated.constrained is not None,
         **outcome(runs, best),
     }
 

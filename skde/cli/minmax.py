@@ -97,7 +97,7 @@ def run_minmax(options: Any) -> int:
         check_writable("--save", options.save)
     problem = find_problem(options.problem, options.dim)
     solver = make_solver(options)
-    device, reason = find_device(options.device, False, options.n_jobs)
+    device, reason = find_device(options.device, None, options.n_jobs)
     solver.set_params(device=device, verbose=int(shows_progress(options)))
 
     def show() -> None:
@@ -110,10 +110,10 @@ def run_minmax(options: Any) -> int:
     return 0
 
 
-def find_problem(name: str, dim: int | None) -> MinMaxProblem | ConstrainedProblem:
+def find_problem(name: str, dim: int | None) -> Any:
     """Return the problem of that name."""
     problem = get_problem(name, dim=dim)
-    if not isinstance(problem, MinMaxProblem | ConstrainedProblem):
+    if problem.game is None and problem.constrained is None:
         raise InputError(f"{name!r} has one side and no constraints: skde minimize {name}")
     return problem
 
@@ -136,7 +136,7 @@ def report_game(
     problem: MinMaxProblem | ConstrainedProblem, solver: MinMaxSolver, device: str, reason: str
 ) -> dict[str, Any]:
     """Return the report of a fit as data."""
-    constrained = isinstance(problem, ConstrainedProblem)
+    constrained = problem.constrained is not None
     x = solver.algorithm_x
     y = x if solver.algorithm_y is None else solver.algorithm_y
     updated = constrained and solver.multipliers == "update"  # y is no population then

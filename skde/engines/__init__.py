@@ -20,20 +20,22 @@ from skde.engines.protocol import (
     records,
     shares,
 )
-from skde.engines.selection import choose_engine, engine_for
+from skde.engines.selection import PYTHON_ON_CPU, choose_engine, engine_for
 from skde.engines.single_device import check_device, choose_device, decode, evaluate, find_gpus, matrix
 from skde.engines.state.batch import Batch
 from skde.engines.state.coevolution import Coevolution, IncumbentRuns
 from skde.engines.state.coevolution_spec import CoevolutionSpec
 from skde.engines.state.runs import Runs
-from skde.engines.state.spec import Compiled, Spec
+from skde.engines.state.spec import Compiled, CompiledDefaults, Spec
 
 __all__ = [
+    "PYTHON_ON_CPU",
     "Batch",
     "BegunGeneration",
     "Coevolution",
     "CoevolutionSpec",
     "Compiled",
+    "CompiledDefaults",
     "CpuEngine",
     "DecodedGame",
     "DecodedObjective",

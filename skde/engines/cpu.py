@@ -12,7 +12,6 @@ import numpy as np
 import skde._cpu as _cpu
 from skde.constants import CONSTANTS
 from skde.engines.decoded_game import DecodedGame, variables_of_sides
-from skde.engines.decoded_objective import DecodedObjective
 from skde.engines.game import Game, opponent_task
 from skde.engines.state.batch import Batch
 from skde.engines.state.batch_arrays import check_batch_memory
@@ -244,10 +243,10 @@ def data_of(objective: Compiled | Game | DecodedGame, dtype: np.dtype[Any]) -> t
 
 def decoding_of(objective: Compiled, dtype: np.dtype[Any]) -> Decoding | None:
     """Return the typed variables of an objective; None where it has none."""
-    if not isinstance(objective, DecodedObjective):
+    variables = objective.decoded_variables
+    if variables is None:
         return None
-    variables, function = objective.variables, objective.objective.cpu_address(dtype == np.float32)
-    return Decoding(variables.table_of(dtype), len(variables), function)
+    return Decoding(variables.table_of(dtype), len(variables), objective.value_address(dtype == np.float32))
 
 
 def decoding_of_variables(variables: Variables | None, dtype: np.dtype[Any]) -> Decoding | None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import skde._cpu as _cpu
-from skde.engines.state.spec import Compiled
+from skde.engines.state.spec import Compiled, CompiledDefaults
 from skde.typing import FloatArray
 from skde.variables import Variables
 
 
 @dataclass(frozen=True)
-class DecodedObjective:
+class DecodedObjective(CompiledDefaults):
     """A compiled objective of typed variables, as one of the components that an algorithm searches.
 
     Attributes
@@ -33,8 +33,17 @@ class DecodedObjective:
     @property
     def cuda_options(self) -> tuple[str, ...]:
         """Options of NVRTC."""
-        options: tuple[str, ...] = getattr(self.objective, "cuda_options", ())
-        return options
+        return self.objective.cuda_options
+
+    @property
+    def cpu_only(self) -> str | None:
+        """The reason why the objective cannot run on a GPU."""
+        return self.objective.cpu_only
+
+    @property
+    def decoded_variables(self) -> Variables:
+        """The variables."""
+        return self.variables
 
     @property
     def scratch(self) -> int:
@@ -49,3 +58,7 @@ class DecodedObjective:
     def cpu_address(self, single: bool) -> int:
         """Return the address of the function that decodes and then calls that of the objective."""
         return _cpu.decoding_address(single)
+
+    def value_address(self, single: bool) -> int:
+        """Return the address of the objective's function."""
+        return self.objective.cpu_address(single)

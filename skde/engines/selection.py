@@ -8,6 +8,8 @@ from skde.engines.multi_device import MultiDeviceEngine
 from skde.engines.protocol import Engine
 from skde.engines.single_device import check_device, choose_device
 
+PYTHON_ON_CPU = "a Python function may only know NumPy"
+
 
 def choose_engine(device: str | Sequence[str] = "auto", n_jobs: int | None = None) -> tuple[Engine, str]:
     """Return the engine for one device or several, and the reason for the choice.
@@ -38,21 +40,21 @@ def choose_engine(device: str | Sequence[str] = "auto", n_jobs: int | None = Non
     return (engines[0] if len(engines) == 1 else MultiDeviceEngine(engines)), "asked for"
 
 
-def engine_for(device: str | Sequence[str], n_jobs: int | None, python: bool, verbose: int) -> Engine:
+def engine_for(device: str | Sequence[str], n_jobs: int | None, cpu_reason: str | None, verbose: int) -> Engine:
     """Return the engine for a device; with `verbose`, print the choice of "auto".
 
     Parameters
     ----------
     device, n_jobs
         As for `choose_engine`.
-    python : bool
-        Whether the objective is a Python function, which may require NumPy: "auto" then is the CPU.
+    cpu_reason : str or None
+        The reason why "auto" is the CPU for this objective, such as PYTHON_ON_CPU; None: it may be a GPU.
     verbose : int
         Whether to print it.
     """
     chosen = isinstance(device, str) and device == "auto"
-    if chosen and python:
-        engine, reason = choose_engine("cpu", n_jobs)[0], "a Python function may only know NumPy"
+    if chosen and cpu_reason is not None:
+        engine, reason = choose_engine("cpu", n_jobs)[0], cpu_reason
     else:
         engine, reason = choose_engine(device, n_jobs)
     if verbose and chosen:

@@ -147,8 +147,7 @@ class Execution:
     def run(self, objective: Any, execution: str) -> None:
         """Run all generations in the way that execution, engine and objective ask for."""
         runner = self.runner
-        by_rows = isinstance(objective, Objective) and objective.by_rows  # not a game
-        if execution == "step" and by_rows and divides(runner.engine):
+        if execution == "step" and objective.by_rows and divides(runner.engine):
             with runner.engine.share(runner.batch, objective, execution):
                 self.run_parts(runner.engine)
             return

@@ -24,16 +24,16 @@ def make_engine(given: MinimizerParameters, objective: Objective | None, variabl
     A fit with nothing free evaluates one point, on one device: there is nothing to divide.
     """
     device = given.device
-    python = objective is not None and objective.compiled is None
+    reason = None if objective is None else objective.cpu_reason
     if variables is not None and not variables.free:
         first = device if isinstance(device, str) or not device else device[0]
-        return engine_for("cpu" if python and first == "auto" else first, given.n_jobs, python, given.verbose)
+        return engine_for("cpu" if reason and first == "auto" else first, given.n_jobs, reason, given.verbose)
     if given.execution == "joblib":
         if not isinstance(device, str):
             raise ValueError(f"execution='joblib' needs one device, that of every worker, got device={device!r}")
         check_device(device)
-        return JoblibEngine("cpu" if python and device == "auto" else device, given.n_jobs)
-    return engine_for(device, given.n_jobs, python, given.verbose)
+        return JoblibEngine("cpu" if reason and device == "auto" else device, given.n_jobs)
+    return engine_for(device, given.n_jobs, reason, given.verbose)
 
 
 def check_device_of_library(library: CallerLibrary | None, engine: Engine) -> None:

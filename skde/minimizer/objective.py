@@ -10,10 +10,8 @@ from skde.fit.run_results import Rules
 from skde.functions.forms import AUTO, ConstraintsReturned
 from skde.minimizer.parameters import MinimizerParameters, check_parameters, row_jobs
 from skde.objectives.caller_library import CallerLibrary, move_to_host
-from skde.objectives.device import DeviceObjective
 from skde.objectives.objective import ROWS, Objective, as_objective, make_ask_tell_objective, search_box
-from skde.problems import Problem, get_problem
-from skde.problems.constraints import ConstrainedProblem
+from skde.problems import find_forms, get_problem
 from skde.problems.scipy_constraints import constraint_list
 from skde.typing import FloatArray
 from skde.variables import Variables
@@ -36,7 +34,7 @@ def make_objective(
     vectorized = given.vectorized
     if vectorized == AUTO and takes is not None:
         vectorized = takes == ROWS
-    plain = callable(objective) and not isinstance(objective, Problem | ConstrainedProblem | DeviceObjective)
+    plain = library is not None and find_forms(objective).function is not None
     return as_objective(
         library.wrap(objective) if library is not None and plain else objective,
         dim,

@@ -16,8 +16,7 @@ from skde.minmax.partial_request import PartialRequest
 from skde.objectives.feasibility import FeasibilityRules, Outcome
 from skde.objectives.objective import POINT, ROWS, user_functions
 from skde.objectives.probe import probe, probe_form, sample_box, sizes
-from skde.problems import MinMaxProblem, Problem, get_problem
-from skde.problems.constraints import ConstrainedProblem
+from skde.problems import ConstrainedProblem, find_forms, get_problem
 from skde.typing import Array, FloatArray, IntArray
 from skde.utils.arrays import array_namespace, contiguous, real_array, to_numpy
 from skde.utils.validation import check_bounds, list_bounds
@@ -56,6 +55,8 @@ class MinMaxObjective:
     form : Form or None
         Whether the function takes arrays; None: it does.
     """
+
+    by_rows = False  # Python functions take pairs, which the solver divides itself
 
     def __init__(
         self,
@@ -328,9 +329,10 @@ def resolve_minmax(
         f = get_problem(f, dim=dim)
     elif dim is not None:
         raise ValueError(f"dim is for a problem's name; {f!r} has its own")
-    if on_error == "nan" and isinstance(f, MinMaxProblem):
+    stated = find_forms(f)
+    if on_error == "nan" and stated.game is not None:
         raise ValueError(f"on_error='nan' is for a Python function of one pair, got {f!r}")
-    if isinstance(f, ConstrainedProblem):
+    if stated.constrained is not None:
         if bounds_y is not None:
             raise ValueError("bounds_y: a constrained problem's multipliers have none; see multiplier_bound")
         f = f.with_jobs(n_jobs, max_eval_time, on_error)
@@ -339,18 +341,18 @@ def resolve_minmax(
         game = None if f.kernel is None else Game(f.kernel, f.arrays, f.n_inequalities, f.n_equalities)
         rules = IncumbentRules(f, feasibility_tol)
         return MinMaxObjective(
-            box_x, None, game, problem=f, rules=rules, source=describe_source(f), variables_x=variables_x
+            box_x, None, game, problem=f, rules=rules, source=describe_source(f, f.dim), variables_x=variables_x
         )
-    if isinstance(f, MinMaxProblem):
+    if stated.game is not None:
         box_x, variables_x = read_side("bounds_x", f.bounds_x if bounds_x is None else bounds_x, f.dim_x)
         box_y, variables_y = read_side("bounds_y", f.bounds_y if bounds_y is None else bounds_y, f.dim_y)
         game = Game(f.kernel, f.arrays)
         return MinMaxObjective(
-            box_x, box_y, game, source=describe_source(f), variables_x=variables_x, variables_y=variables_y
+            box_x, box_y, game, source=describe_source(f, f.dim_x), variables_x=variables_x, variables_y=variables_y
         )
-    if isinstance(f, Problem):
-        raise TypeError(f"{f!r} is a function of x alone: use Minimizer")
-    if not callable(f):
+    if stated.functor is not None:
+        raise TypeError(f"{stated!r} is a function of x alone: use Minimizer")
+    if stated.function is None:
         raise TypeError(
             "f must be a name, a MinMaxProblem, a ConstrainedProblem or a function f(X, Y), got "
             f"{f!r} ({type(f).__name__})"
@@ -396,9 +398,8 @@ def read_side(name: str, given: Any, dim: int | None = None) -> tuple[FloatArray
     return box, variables
 
 
-def describe_source(problem: Any) -> dict[str, Any]:
+def describe_source(problem: Any, dim: int) -> dict[str, Any]:
     """Return the entry of a file from which a loaded solver gets the problem, or a name for errors."""
     if problem.kernel is None:
         return {"callable": problem.name}
-    dim = problem.dim if isinstance(problem, ConstrainedProblem) else problem.dim_x
     return {"problem": problem.name, "dim": dim}

@@ -9,8 +9,7 @@ from skde.functions.forms import AUTO
 from skde.minmax.objective import MinMaxObjective, resolve_minmax
 from skde.minmax.spec import MinMaxParameters
 from skde.objectives.objective import ROWS
-from skde.problems import get_problem
-from skde.problems.constraints import ConstrainedProblem
+from skde.problems import find_forms, get_problem
 from skde.typing import FloatArray
 from skde.variables import Variables
 
@@ -56,7 +55,7 @@ def resolve_again(
     """Return the objective for the argument of `resume`, checked for the kind and the sizes of the fit."""
     if isinstance(f, str):
         f = get_problem(f, dim=len(space_x))
-    if isinstance(f, ConstrainedProblem) != (spec.constraints > 0):
+    if (find_forms(f).constrained is not None) != (spec.constraints > 0):
         kind = "a constrained problem" if spec.constraints else "a function of x and y"
         raise ValueError(f"resume: the fit is that of {kind}, got {f!r}")
     objective = resolve_objective(given, f, space_x, space_y, takes=takes)

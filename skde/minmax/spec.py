@@ -9,7 +9,7 @@ import numpy as np
 
 from skde.algorithms import ALGORITHMS, Algorithm, FitSetting, get_algorithm
 from skde.algorithms.population_size import PopulationSchedule
-from skde.engines import CoevolutionSpec, DeviceEngine, MultiDeviceEngine, Spec, engine_for
+from skde.engines import PYTHON_ON_CPU, CoevolutionSpec, DeviceEngine, MultiDeviceEngine, Spec, engine_for
 from skde.engines.state.spec_builder import build_spec, build_spec_without_trials
 from skde.functions.forms import check_form
 from skde.functions.pointwise import ON_ERROR, check_processes
@@ -108,8 +108,8 @@ def check_game_eval_time(given: MinMaxParameters, objective: MinMaxObjective) ->
 def coevolution_engine(given: MinMaxParameters, objective: MinMaxObjective) -> CoevolutionEngine | MultiDeviceEngine:
     """Return the engine for one device or for several."""
     # With a Python function, the engine's share of a generation is too short to gain from threads.
-    threads = 1 if objective.game is None else given.n_jobs
-    engine = engine_for(given.device, threads, objective.game is None, given.verbose)
+    threads, reason = (1, PYTHON_ON_CPU) if objective.game is None else (given.n_jobs, None)
+    engine = engine_for(given.device, threads, reason, given.verbose)
     if isinstance(engine, MultiDeviceEngine):
         engines = [CoevolutionEngine(one) for one in engine.engines]
         return MultiDeviceEngine(engines, CoevolutionEngine.load, CoevolutionEngine.advance)

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 import skde._cpu as _cpu
-from skde.engines import evaluate
+from skde.engines import CompiledDefaults, evaluate
 from skde.engines.state.task import MAX_ARRAYS
 from skde.objectives.library_cache import find_library, private_folder, store_library, store_text
+from skde.problems.stated_objective import StatedObjective
 from skde.typing import Array, FloatArray
 from skde.utils.arrays import as_real, contiguous, points
 from skde.utils.validation import check_int, quote
@@ -42,7 +43,7 @@ FLAGS = (
 NO_RETURN_IS_AN_ERROR = "--diag-error=940"  # an option of NVRTC
 
 
-class DeviceObjective:
+class DeviceObjective(StatedObjective, CompiledDefaults):
     """An objective written in C++, compiled into the kernels: whole runs stay in compiled code, or on the GPU.
 
     The body is that of a function ``real f(team, x, d)`` that returns the value of one point. It can use `x` (d
@@ -118,6 +119,16 @@ class DeviceObjective:
     def __call__(self, X: Array) -> Array:
         """Return the values at the rows of X, array-like of shape (n, d), NumPy or CuPy; float32 is kept."""
         return evaluate(self, points(X, None, self))
+
+    @property
+    def functor(self) -> DeviceObjective:
+        """The objective itself, which is compiled."""
+        return self
+
+    @property
+    def file_entry(self) -> dict[str, Any]:
+        """The name, for errors."""
+        return {"device_objective": self.name}
 
     @cached_property
     def folder(self) -> Path:

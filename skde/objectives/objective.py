@@ -7,18 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from skde.engines import Compiled, DecodedObjective, Engine, decode
+from skde.engines import PYTHON_ON_CPU, Compiled, DecodedObjective, Engine, decode
 from skde.functions.forms import AUTO, ConstraintsReturned, Form, as_form, find_at
 from skde.functions.named_point import rows_of_point
 from skde.functions.point_workers import Part
 from skde.functions.pointwise import NanOnError, RowByRow
-from skde.objectives.device import DeviceObjective
 from skde.objectives.feasibility import FeasibilityRules
 from skde.objectives.probe import UserFunction, probe_form
 from skde.objectives.simulation_rules import SimulationRules
-from skde.problems import MinMaxProblem, Problem, get_problem
-from skde.problems.compiled_constrained import CompiledConstrainedProblem
-from skde.problems.constraints import ConstrainedProblem
+from skde.problems import ConstrainedProblem, StatedObjective, state_forms
 from skde.problems.scipy_constraints import constraint_list
 from skde.problems.simulation import Simulation, has_outputs, number_or_outputs, refuse_list
 from skde.typing import Array, FloatArray
@@ -119,16 +116,16 @@ class Objective:
     @property
     def _returns(self) -> dict[str, Any]:
         """The numbers of constraints that the function returns, for a checkpoint."""
-        problem = None if self.rules is None else self.rules.problem
-        return {"returns": list(problem.sizes)} if isinstance(problem, Simulation) and problem.sizes else {}
+        sizes = None if self.rules is None else self.rules.problem.returned_sizes
+        return {"returns": list(sizes)} if sizes else {}
 
     def parts(self, X: Array, seconds_left: Callable[[], float]) -> Iterator[Part]:
         """Yield the values at points of the box as they come: of a function of one point those of some at a time.
 
         They end early when no seconds are left, but not before the first one.
         """
-        if isinstance(self.function, RowByRow):
-            yield from self.function.parts(self.decode(X), seconds_left)
+        if self.of_point is not None and self.form.rows is False:
+            yield from self.of_point.parts(self.decode(X), seconds_left)
         elif self.rules is not None and self.by_rows:
             yield from self.rules.parts(self.decode(X), seconds_left)
         else:
@@ -153,7 +150,12 @@ class Objective:
         """Whether a Python function of one point is called for every row."""
         if self.rules is not None:
             return self.compiled is None and self.rules.problem.by_rows
-        return isinstance(self.function, RowByRow)
+        return self.of_point is not None and self.form.rows is False
+
+    @property
+    def cpu_reason(self) -> str | None:
+        """The reason why device="auto" is the CPU; None where it may be a GPU."""
+        return PYTHON_ON_CPU if self.compiled is None else self.compiled.cpu_only
 
     @property
     def host_work(self) -> str | None:
@@ -229,70 +231,63 @@ def as_objective(
     ValueError, TypeError
         For other objectives, and for bounds, dimensions or constraints that do not fit the objective.
     """
-    if isinstance(objective, str):
-        variables = as_variables(bounds)
-        objective = get_problem(objective, dim=len(variables) if dim is None and variables is not None else dim)
+    stated = state_forms(objective, dim, bounds)
     if dim is not None:
         dim = check_int("dim", dim, 1)
-    if isinstance(objective, MinMaxProblem):
-        raise TypeError(f"{objective!r} is a function of x and y; a Minimizer takes functions of x alone")
-    if on_error == "nan" and isinstance(objective, Problem | DeviceObjective):
-        raise ValueError(f"on_error='nan' is for a Python function of one point, got {objective!r}")
+    if on_error == "nan" and stated.functor is not None:
+        raise ValueError(f"on_error='nan' is for a Python function of one point, got {stated!r}")
     constraints = constraint_list(constraints)
-    if isinstance(objective, ConstrainedProblem):
+    if stated.constrained is not None:
         if constraints:
-            raise ValueError(f"{objective!r} has constraints, so the parameter constraints must be None")
-        box, variables = problem_box(objective, dim, bounds)
-        return make_constrained_objective(
-            objective.with_jobs(n_jobs, max_eval_time, on_error), box, feasibility_tol, objective.identity, variables
-        )
+            raise ValueError(f"{stated!r} has constraints, so the parameter constraints must be None")
+        box, variables = problem_box(stated, dim, bounds)
+        problem = stated.constrained.with_jobs(n_jobs, max_eval_time, on_error)
+        return make_constrained_objective(problem, box, feasibility_tol, stated.identity, variables)
     if constraints and returned is not None:
         raise ValueError("the objective returns constraints, so the parameter constraints must be None")
     if constraints:
-        unconstrained = as_objective(objective, dim, bounds, vectorized=vectorized, n_jobs=n_jobs)
-        name = unconstrained.source.get("callable", str(objective))
-        own = unconstrained.variables or unconstrained.box
-        problem = ConstrainedProblem(objective, own, constraints, name=name, vectorized=vectorized)
-        identity = unconstrained.identity, tuple(constraints)
+        problem, identity = add_constraints(stated, dim, bounds, constraints, vectorized)
         box, variables = problem_box(problem, None, None)
         return make_constrained_objective(
             problem.with_jobs(n_jobs, max_eval_time, on_error), box, feasibility_tol, identity, variables
         )
-    if isinstance(objective, Problem):
-        (box, variables), source = problem_box(objective, dim, bounds), problem_source(objective)
-        return Objective(box, compiled=objective, source=source, identity=source, variables=variables)
-    if not isinstance(objective, DeviceObjective) and not callable(objective):
-        raise TypeError(
-            "the objective must be a problem's name, a Problem, a ConstrainedProblem, a DeviceObjective or a callable, "
-            f"got {objective!r} ({type(objective).__name__})"
-        )
-    if bounds is None:
-        raise ValueError("bounds must be given, in fit or to the constructor: one pair (low, high) for every variable")
-    box, variables = search_box(bounds, dim)
-    if isinstance(objective, DeviceObjective):
-        source = {"device_objective": objective.name}
-        return Objective(box, compiled=objective, source=source, identity=objective, variables=variables)
-    source = {
-        "callable": f"{getattr(objective, '__module__', '?')}:{getattr(objective, '__qualname__', repr(objective))}"
-    }
-    given = NanOnError(objective) if on_error == "nan" else objective
+    box, variables = problem_box(stated, dim, bounds)
+    if stated.functor is not None:
+        entry, key = stated.file_entry, stated.identity
+        return Objective(box, compiled=stated.functor, source=entry, identity=key, variables=variables)
+    function = stated.function
+    assert function is not None
+    given, entry = NanOnError(function) if on_error == "nan" else function, stated.file_entry
     if returned is not None:
         simulation = Simulation(
             given,
             variables or box,
-            name=source["callable"],
+            name=entry["callable"],
             vectorized=vectorized,
             n_jobs=n_jobs,
             max_eval_time=max_eval_time,
             found=returned,
         )
-        return make_constrained_objective(simulation, box, feasibility_tol, simulation.identity, variables)
+        return make_constrained_objective(
+            simulation, box, feasibility_tol, simulation.identity, variables, SimulationRules
+        )
     one = rows_of_point(given, variables, n_jobs, number_or_outputs, max_eval_time)
     # Only evaluations of one point can be ended, and the calls that find the form out might not end.
     form = as_form(False if max_eval_time is not None and vectorized == AUTO else vectorized)
-    return Objective(
-        box, of_rows=objective, source=source, identity=objective, variables=variables, of_point=one, form=form
-    )
+    key = stated.identity
+    return Objective(box, of_rows=function, source=entry, identity=key, variables=variables, of_point=one, form=form)
+
+
+def add_constraints(
+    stated: StatedObjective, dim: int | None, bounds: Any, constraints: list[Any], vectorized: bool | str
+) -> tuple[ConstrainedProblem, Any]:
+    """Return an objective with constraints of the user's as a problem, and its identity."""
+    box, variables = problem_box(stated, dim, bounds)
+    name = stated.file_entry.get("callable", str(stated))
+    f = stated.callable_form
+    assert f is not None
+    problem = ConstrainedProblem(f, variables or box, constraints, name=name, vectorized=vectorized)
+    return problem, ((stated.identity, variables), tuple(constraints))
 
 
 def search_box(bounds: Any, dim: int | None = None) -> tuple[FloatArray, Variables | None]:
@@ -322,22 +317,16 @@ def user_functions(rules: FeasibilityRules) -> list[UserFunction]:
     return [*functions, UserFunction(*own, feasible)]
 
 
-def problem_box(
-    problem: Problem | ConstrainedProblem, dim: int | None, bounds: Any
-) -> tuple[FloatArray, Variables | None]:
-    """Return box and variables of the given bounds or, where they are None, of the problem's own."""
-    if dim is not None and dim != problem.dim:
-        raise ValueError(f"dim={dim} was given, but {problem!r} has dim={problem.dim}")
-    if bounds is not None:
-        return search_box(bounds, problem.dim)
-    if isinstance(problem, ConstrainedProblem) and problem.variables is not None:
-        return problem.variables.box, problem.variables
-    return problem.bounds, None
-
-
-def problem_source(problem: Problem | CompiledConstrainedProblem) -> dict[str, Any]:
-    """Return the description of a registry's problem in a checkpoint."""
-    return {"problem": problem.name, "dim": problem.dim, "options": problem.options}
+def problem_box(stated: StatedObjective, dim: int | None, bounds: Any) -> tuple[FloatArray, Variables | None]:
+    """Return box and variables of the given bounds or, where they are None, of the objective's own."""
+    space = stated.space
+    if space is None and bounds is None:
+        raise ValueError("bounds must be given, in fit or to the constructor: one pair (low, high) for every variable")
+    if space is None:
+        return search_box(bounds, dim)
+    if dim not in (None, len(space)):
+        raise ValueError(f"dim={dim} was given, but {stated!r} has dim={len(space)}")
+    return search_box(space if bounds is None else bounds, len(space))
 
 
 def make_constrained_objective(
@@ -346,21 +335,16 @@ def make_constrained_objective(
     feasibility_tol: Any,
     identity: Any,
     variables: Variables | None = None,
+    kind: Callable[[Any, float], FeasibilityRules] = FeasibilityRules,
 ) -> Objective:
-    """Return a constrained problem as an objective with the codes of feasibility rules as values."""
-    tolerance = check_real("feasibility_tol", feasibility_tol, 0)
-    rules: FeasibilityRules
-    if isinstance(problem, Simulation):
-        rules = SimulationRules(problem, tolerance)
-    else:
-        rules = FeasibilityRules(problem, tolerance)
+    """Return a constrained problem as an objective with the codes of feasibility rules, of this kind, as values."""
+    rules = kind(problem, check_real("feasibility_tol", feasibility_tol, 0))
     compiled = problem.feasibility_objective(rules.tolerance)
-    source = problem_source(problem) if isinstance(problem, CompiledConstrainedProblem) else {"callable": repr(problem)}
     return Objective(
         box,
         compiled=compiled,
         of_rows=None if compiled is not None else rules,
-        source=source,
+        source=problem.file_entry,
         identity=(identity, rules.tolerance),
         rules=rules,
         variables=variables,

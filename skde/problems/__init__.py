@@ -11,9 +11,21 @@ from typing import Any
 from skde.problems.base import Problem
 from skde.problems.constraints import ConstrainedProblem
 from skde.problems.minmax import MinMaxProblem
+from skde.problems.objective_forms import find_forms
+from skde.problems.stated_objective import StatedObjective
 from skde.utils.validation import check_choice, check_int, nearest, quote
+from skde.variables import as_variables
 
-__all__ = ["ConstrainedProblem", "MinMaxProblem", "Problem", "get_problem", "problem_names"]
+__all__ = [
+    "ConstrainedProblem",
+    "MinMaxProblem",
+    "Problem",
+    "StatedObjective",
+    "find_forms",
+    "get_problem",
+    "problem_names",
+    "state_forms",
+]
 
 # Kinds of problems, and the modules of their suites. A module is loaded when one of its problems is asked for.
 SUITES = {
@@ -132,6 +144,29 @@ def get_problem(name: str, dim: int | None = None, **options: Any) -> Any:
     return suite.build(canonical, dim, **options)
 
 
+def state_forms(objective: Any, dim: int | None = None, bounds: Any = None) -> StatedObjective:
+    """Return the statement of an objective; of a name that of the problem with `dim` variables, or those of bounds.
+
+    Raises
+    ------
+    TypeError
+        For an object that is no objective of x.
+    """
+    if isinstance(objective, str):
+        if dim is None and (variables := as_variables(bounds)) is not None:
+            dim = len(variables)
+        objective = get_problem(objective, dim=dim)
+    stated = find_forms(objective)
+    if stated.game is not None:
+        raise TypeError(f"{stated!r} is a function of x and y; a Minimizer takes functions of x alone")
+    if stated.constrained is None and stated.functor is None and stated.function is None:
+        raise TypeError(
+            "the objective must be a problem's name, a Problem, a ConstrainedProblem, a DeviceObjective or a callable, "
+            f"got {objective!r} ({type(objective).__name__})"
+        )
+    return stated
+
+
 @lru_cache(maxsize=256)
 def suite_of(name: str) -> ModuleType | None:
     """Return the module of the suite that has a problem; None where there is no problem with this name."""
@@ -150,4 +185,4 @@ def option_names(suite: ModuleType) -> tuple[str, ...]:
 
 def optimal_value(problem: Any) -> float:
     """Return the objective's value at the solution of a problem of the registry."""
-    return float(problem.value if isinstance(problem, MinMaxProblem) else problem.f_opt)
+    return float(problem.f_opt if problem.game is None else problem.value)

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import skde._cpu as _cpu
-from skde.engines import evaluate
+from skde.engines import CompiledDefaults, evaluate
+from skde.problems.stated_objective import StatedObjective
 from skde.typing import Array, FloatArray
 from skde.utils.arrays import points
 
@@ -30,7 +31,7 @@ class DimRange(NamedTuple):
         return cls(dim, dim, dim)
 
 
-class Problem:
+class Problem(StatedObjective, CompiledDefaults):
     """A function of the compiled core, with its box and its minimum.
 
     Parameters
@@ -63,6 +64,8 @@ class Problem:
     9.0
     """
 
+    f_opt: float
+
     def __init__(
         self,
         name: str,
@@ -81,6 +84,26 @@ class Problem:
         self.arrays = tuple(make_read_only(array) for array in arrays)
         self.options = dict(options or {})
         self.dim = len(bounds)
+
+    @property
+    def functor(self) -> Problem:
+        """The problem itself, which is compiled."""
+        return self
+
+    @property
+    def space(self) -> FloatArray:
+        """The box."""
+        return self.bounds
+
+    @property
+    def file_entry(self) -> dict[str, Any]:
+        """What finds the problem again in the registry."""
+        return {"problem": self.name, "dim": self.dim, "options": self.options}
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Key that is equal for equal problems of the registry."""
+        return self.file_entry
 
     @property
     def cpp_type(self) -> str:

@@ -69,6 +69,11 @@ class CompiledConstrainedProblem(ConstrainedProblem):
         X = points(X, self.dim, self)
         return array_namespace(X).stack([self.component(k)(X) for k in range(1, 1 + sum(self._counts))], axis=1)
 
+    @property
+    def file_entry(self) -> dict[str, Any]:
+        """What finds the problem again in the registry."""
+        return {"problem": self.name, "dim": self.dim, "options": self.options}
+
     def feasibility_objective(self, tolerance: float) -> Problem:
         """Return the compiled objective with the codes of feasibility rules as values."""
         return self._objective(self.kernel, tolerance)

@@ -8,11 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from skde.engines import Compiled
+from skde.engines import PYTHON_ON_CPU, Compiled
 from skde.functions.forms import AUTO, Form, as_form, check_form, find_at
 from skde.functions.named_point import rows_of_point
 from skde.functions.point_workers import Part, unlimited
 from skde.functions.pointwise import NanOnError, read_point_value
+from skde.problems.objective_forms import find_forms
 from skde.problems.scipy_constraints import (
     Constraint,
     Nonlinear,
@@ -21,13 +22,14 @@ from skde.problems.scipy_constraints import (
     parse_constraint,
     refuse_bounds,
 )
+from skde.problems.stated_objective import StatedObjective
 from skde.typing import Array, FloatArray
 from skde.utils.arrays import array_namespace, points, real_values
 from skde.utils.validation import check_bounds, check_real, list_bounds, quote
 from skde.variables import Variables, as_variables
 
 
-class ConstrainedProblem:
+class ConstrainedProblem(StatedObjective):
     """A function to be minimised over a box under constraints.
 
     Parameters
@@ -86,6 +88,7 @@ class ConstrainedProblem:
     variables: Variables | None = None
     kernel: str | None = None  # the name of the compiled functor
     arrays: tuple[FloatArray, ...] = ()  # its data
+    compiled = False  # whether f alone is; it takes arrays even if the constraints' functions take one point
 
     def __init__(
         self,
@@ -96,18 +99,19 @@ class ConstrainedProblem:
         name: str = "user",
         vectorized: bool | str = AUTO,
     ) -> None:
-        if not callable(f):
+        forms = find_forms(f)
+        if (called := forms.callable_form) is None:
             raise TypeError(f"f must be a function of arrays of shape (n, dim), got {f!r} ({type(f).__name__})")
         if not isinstance(name, str):
             raise TypeError(f"name must be a string, got {quote(name)} ({type(name).__name__})")
         self.name = name
         self.vectorized = check_form("vectorized", vectorized)
         self._n_jobs: int | None = 1
-        self._f = f
+        self._f, self.compiled = called, forms.functor is not None
         self.form = as_form(True if self.compiled else self.vectorized)
         given, bounds = constraint_list(constraints), list_bounds(bounds)
         self.variables = as_variables(bounds)
-        self.of_point = rows_of_point(f, self.variables, 1, value_alone)
+        self.of_point = rows_of_point(called, self.variables, 1, value_alone)
         if self.variables is None:
             self.bounds = intersect_box(check_bounds(bounds), given)
             self.variables = as_variables(self.bounds)  # where the constraints fix one
@@ -125,6 +129,26 @@ class ConstrainedProblem:
     def dim(self) -> int:
         """Number of variables."""
         return len(self.bounds)
+
+    @property
+    def constrained(self) -> Self:
+        """The problem itself, which has constraints."""
+        return self
+
+    @property
+    def space(self) -> Variables | FloatArray:
+        """The variables where they are typed, else the box."""
+        return self.bounds if self.variables is None else self.variables
+
+    @property
+    def cpu_reason(self) -> str | None:
+        """The reason why device="auto" is the CPU; None where the kernels have the functions."""
+        return PYTHON_ON_CPU if self.kernel is None else None
+
+    @property
+    def file_entry(self) -> dict[str, Any]:
+        """The name of the problem, for errors."""
+        return {"callable": repr(self)}
 
     @property
     def has_constraints(self) -> bool:
@@ -169,9 +193,9 @@ class ConstrainedProblem:
         return real_values(values, X, "the objective's return value")
 
     @property
-    def compiled(self) -> bool:
-        """Whether the objective is compiled; it takes arrays even if the constraints' functions take one point."""
-        return hasattr(self._f, "cpp_type")
+    def returned_sizes(self) -> tuple[int, int] | None:
+        """The numbers of g and h that f returns together with its value; None where it does not."""
+        return None
 
     @property
     def by_rows(self) -> bool:

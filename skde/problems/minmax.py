@@ -25,13 +25,14 @@ import numpy as np
 
 from skde.engines import Game, matrix
 from skde.problems.base import DimRange, make_read_only
+from skde.problems.stated_objective import StatedObjective
 from skde.typing import Array, FloatArray
 from skde.utils.arrays import points
 
 SUITE = "minmax"
 
 
-class MinMaxProblem:
+class MinMaxProblem(StatedObjective):
     """A function f(x, y) of the compiled core, to be minimised over x and maximised over y.
 
     Parameters
@@ -93,6 +94,11 @@ class MinMaxProblem:
         self.arrays = tuple(make_read_only(array) for array in arrays)
         self.options = dict(options or {})
         self.source = source
+
+    @property
+    def game(self) -> MinMaxProblem:
+        """The problem itself, which has two sides."""
+        return self
 
     @property
     def dim_x(self) -> int:

@@ -89,6 +89,11 @@ class Simulation(ConstrainedProblem):
         return self.sizes
 
     @property
+    def returned_sizes(self) -> tuple[int, int] | None:
+        """The numbers of g and h, as soon as they are known."""
+        return self.sizes
+
+    @property
     def nonlinear(self) -> list[Nonlinear]:
         """The constraints with another function: none."""
         return []

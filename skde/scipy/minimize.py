@@ -13,6 +13,7 @@ from sklearn.base import clone
 from skde.algorithms import Algorithm
 from skde.callbacks import Progress
 from skde.minimizer import Minimizer
+from skde.problems import find_forms
 from skde.scipy.inputs import takes_result
 from skde.utils.validation import check_names, quote
 
@@ -71,8 +72,10 @@ def minimize(
     check_names("minimize", parameters, (*OWN_PARAMETERS, *PARAMETERS))
     if not isinstance(args, tuple):
         raise TypeError(f"args must be a tuple, such as (value,), got {quote(args)} ({type(args).__name__})")
-    if args and not callable(fun):
-        raise TypeError(f"args are passed on to a function, so fun must be callable, got {quote(fun)}; leave args out")
+    if args and find_forms(fun).function is None:
+        raise TypeError(
+            f"args are passed on to a Python function, so fun must be one, got {quote(fun)}; leave args out"
+        )
     objective = (lambda X, /: fun(X, *args)) if args else fun
     return Minimizer(clone_of(method), **parameters).fit(objective, dim=dim, bounds=bounds, x0=x0).result_
 

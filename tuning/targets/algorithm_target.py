@@ -18,8 +18,7 @@ from sklearn.base import clone
 from skde.algorithms import Algorithm
 from skde.engines import CpuEngine, Spec, choose_device, choose_engine
 from skde.minimizer import Minimizer
-from skde.objectives.device import DeviceObjective
-from skde.problems import ConstrainedProblem, Problem, get_problem
+from skde.problems import find_forms, get_problem
 from skde.result import ignore_missing_values
 from skde.stopping import Status
 from skde.tuning.targets.base import Target, TargetJob, TargetLimits, TargetOutcome
@@ -210,7 +209,7 @@ class AlgorithmTarget(Target):
     def outcome(self, job: TargetJob, run: Any, seconds: float) -> TargetOutcome:
         """Return the outcome of one run."""
         objective, _ = objective_of(job.instance)
-        lowest = objective.f_opt if isinstance(objective, Problem | ConstrainedProblem) else None
+        lowest = find_forms(objective).f_opt
         if not run.feasible:
             return TargetOutcome(math.inf, seconds, run.n_evals, run.message)
         if not math.isfinite(run.fun):
@@ -246,7 +245,7 @@ class AlgorithmTarget(Target):
         """Refuse instances that are no objectives."""
         for number, instance in enumerate(instances):
             objective, bounds = objective_of(check_instance(instance, number))
-            if not isinstance(objective, Problem | ConstrainedProblem) and bounds is None:
+            if find_forms(objective).space is None and bounds is None:
                 raise ValueError(
                     f"instances[{number}] must be a problem, a problem's name, a pair (objective, bounds), or a "
                     f"function of a seed that returns one of them, got {instance!r}"
@@ -261,7 +260,7 @@ def gpu_threads(device: str) -> ThreadPoolExecutor:
 
 def instance_for_seed(instance: Any, seed: int) -> Any:
     """Return an instance; of a function of the seed, its value."""
-    if callable(instance) and not isinstance(instance, Problem | ConstrainedProblem):
+    if callable(instance) and find_forms(instance).space is None:
         return instance(seed)
     return instance
 
@@ -286,7 +285,7 @@ def check_instance(instance: Any, number: int) -> Any:
 
 def has_clocks(instance: Any) -> bool:
     """Whether every run of a batch on this instance can have its own clock: where the kernels evaluate."""
-    return isinstance(objective_of(instance)[0], Problem | DeviceObjective)
+    return find_forms(objective_of(instance)[0]).functor is not None
 
 
 def objective_of(instance: Any) -> tuple[Any, Any]:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from skde.engines.decoded_game import DecodedGame, variables_of_sides
-from skde.engines.decoded_objective import DecodedObjective
 from skde.engines.game import Game, opponent_task
 from skde.engines.gpu.current_device import CurrentDevice
 from skde.engines.gpu.graph_replay import sizes_vary
@@ -278,7 +277,7 @@ class CudaEngine:
 
     def _decoding(self, objective: Compiled, dtype: np.dtype[Any]) -> Decoding | None:
         """Return the typed variables of an objective; None where it has none."""
-        return self._decoding_of(objective.variables if isinstance(objective, DecodedObjective) else None, dtype)
+        return self._decoding_of(objective.decoded_variables, dtype)
 
     def _decoding_of(self, variables: Variables | None, dtype: np.dtype[Any]) -> Decoding | None:
         return None if variables is None else Decoding(self._table(variables, dtype), len(variables))
@@ -433,4 +432,4 @@ def count_repeated_vectors(objective: Compiled, batch: Batch) -> int:
     That is so for an objective without a matrix, and where population sizes differ: else places without a trial would
     be evaluated, too.
     """
-    return 0 if sizes_vary(batch) else getattr(objective, "repeated", 0)  # problems of the registry have the number
+    return 0 if sizes_vary(batch) else objective.repeated

@@ -124,7 +124,7 @@ class Kernels(NamedTuple):
 
     def with_objective(self, objective: Compiled) -> Kernels:
         """Return the kernels that evaluate an objective."""
-        return self._replace(objective=(objective.cpp_type, *getattr(objective, "cuda_options", ())))
+        return self._replace(objective=(objective.cpp_type, *objective.cuda_options))
 
 
 def kernels_of(batch: Batch) -> Kernels:

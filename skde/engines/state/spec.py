@@ -19,8 +19,39 @@ from skde.variables import Variables
 CHUNK_SECONDS = 0.04
 
 
+class CompiledDefaults:
+    """The facts of a compiled objective that most kinds share; a kind derives from this class and changes its own."""
+
+    @property
+    def cpu_only(self) -> str | None:
+        """The reason why it cannot run on a GPU, nor in another process; None where it can."""
+        return None
+
+    @property
+    def cuda_options(self) -> tuple[str, ...]:
+        """Options of NVRTC."""
+        return ()
+
+    @property
+    def repeated(self) -> int:
+        """Number of the vectors that every point needs where several are evaluated together; 0: none are."""
+        return 0
+
+    @property
+    def decoded_variables(self) -> Variables | None:
+        """The typed variables that it decodes; None where it gets the points themselves."""
+        return None
+
+    def value_address(self, single: bool) -> int:
+        """Return the address of the function of the decoded values on the CPU."""
+        return 0
+
+
 class Compiled(Protocol):
-    """An objective that the kernels can call: a problem of the registry or a user's DeviceObjective."""
+    """A compiled objective, which kernels call: a problem of the registry or a user's DeviceObjective.
+
+    It states its forms: a CPU asks for an address, a GPU for a C++ type. Its class derives from `CompiledDefaults`.
+    """
 
     @property
     def cpp_type(self) -> str:
@@ -36,6 +67,25 @@ class Compiled(Protocol):
 
     def cpu_address(self, single: bool) -> int:
         """Return the address of the function on the CPU, for float32 (`single`) or float64."""
+
+    @property
+    def cpu_only(self) -> str | None:
+        """As in `CompiledDefaults`, like those below."""
+
+    @property
+    def cuda_options(self) -> tuple[str, ...]:
+        """Options of NVRTC."""
+
+    @property
+    def repeated(self) -> int:
+        """Number of vectors for every further point."""
+
+    @property
+    def decoded_variables(self) -> Variables | None:
+        """The typed variables that it decodes."""
+
+    def value_address(self, single: bool) -> int:
+        """Return the address of the function of the decoded values."""
 
 
 @dataclass(repr=False, eq=False)
