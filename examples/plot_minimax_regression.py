@@ -104,7 +104,7 @@ def minimax(eps: float) -> FloatArray:
     solver = MinMaxSolver(
         JDE(pop_size=50),
         JDE(pop_size=150),
-        n_cycles=45,
+        max_iter=45,
         gens_x=40,
         gens_y=10,
         archive_size=60,

@@ -51,7 +51,7 @@ def cost(gains: Array, plants: Array) -> Array:
 
 nominal = Minimizer("jde", max_iter=40, device=DEVICE, random_state=0)
 nominal.fit(lambda gains: cost(gains, array_namespace(gains).asarray(NOMINAL))[:, 0], bounds=GAINS)
-solver = MinMaxSolver(JDE(pop_size=30), n_cycles=8, gens_x=5, gens_y=5, renewal=0.5, device=DEVICE, random_state=0)
+solver = MinMaxSolver(JDE(pop_size=30), max_iter=8, gens_x=5, gens_y=5, renewal=0.5, device=DEVICE, random_state=0)
 solver.fit(cost, bounds_x=GAINS, bounds_y=PLANTS)
 
 # %%

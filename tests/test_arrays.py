@@ -142,7 +142,7 @@ def game(X: Any, Y: Any) -> Any:
 
 def play(function: Any, **parameters: Any) -> MinMaxSolver:
     """Return a short fit of a game."""
-    given: dict[str, Any] = {"n_cycles": 3, "gens_x": 2, "gens_y": 2, "random_state": 0, "device": "cpu", **parameters}
+    given: dict[str, Any] = {"max_iter": 3, "gens_x": 2, "gens_y": 2, "random_state": 0, "device": "cpu", **parameters}
     return MinMaxSolver(**given).fit(function, [(-1.0, 1.0)] * 2, [(-1.0, 1.0)] * 2)
 
 
@@ -162,7 +162,7 @@ def test_a_game_may_return_any_layout(layout: Callable[[Any], Any], parameters: 
 @pytest.mark.parametrize("n_runs", [1, 2])
 def test_a_game_may_be_told_in_any_layout(layout: Callable[[Any], Any], n_runs: int) -> None:
     box = [(-1.0, 1.0)] * 2
-    given: dict[str, Any] = {"n_cycles": 3, "gens_x": 2, "gens_y": 2, "random_state": 0, "device": "cpu"}
+    given: dict[str, Any] = {"max_iter": 3, "gens_x": 2, "gens_y": 2, "random_state": 0, "device": "cpu"}
     plain, other = (MinMaxSolver(bounds_x=box, bounds_y=box, n_runs=n_runs, **given) for _ in range(2))
     while not plain.stopped_:
         X, Y = plain.ask()

@@ -269,7 +269,7 @@ def test_names_that_others_give_to_parameters() -> None:
 
 def test_constructors_keep_their_signatures() -> None:
     assert set(inspect.signature(Minimizer).parameters) == set(Minimizer().get_params(deep=False))
-    assert clone(MinMaxSolver(n_cycles=3)).n_cycles == 3
+    assert clone(MinMaxSolver(max_iter=3)).max_iter == 3
 
 
 def test_arrays_of_no_dimension_are_numbers() -> None:

@@ -29,7 +29,7 @@ def evals_of_fit(callback: Any) -> int:
 
 def evals_of_game(callback: Any) -> int:
     """Return the evaluations of a solver."""
-    solver = MinMaxSolver(n_cycles=3, callbacks=callback, random_state=0, device="cpu")
+    solver = MinMaxSolver(max_iter=3, callbacks=callback, random_state=0, device="cpu")
     return solver.fit(lambda x, y: float(x[0] ** 2 - y[0] ** 2), [(-1, 1)], [(-1, 1)]).n_evals_
 
 

@@ -27,7 +27,7 @@ def test_bounds_may_be_a_zip() -> None:
     problem = ConstrainedProblem(f, pairs(), NonlinearConstraint(lambda x: x[0], -9.0, 9.0))
     assert np.array_equal(problem.bounds, BOX)
     assert fit(fit_options={"bounds": zip([0, 1], [1, 1], strict=True)}).params_["x1"] == 1.0  # fixed
-    game = MinMaxSolver(n_cycles=1, random_state=0, device="cpu")
+    game = MinMaxSolver(max_iter=1, random_state=0, device="cpu")
     solved = game.fit(lambda X, Y: X[:, :1] - Y[:, 0], zip([0], [1], strict=True), zip([0], [1], strict=True))
     assert 0 <= solved.fun_ <= 1
 

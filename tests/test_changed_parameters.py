@@ -60,7 +60,7 @@ def g(X: Any, Y: Any) -> Any:
 
 
 def game() -> Any:
-    solver = MinMaxSolver(DE(pop_size=8), n_cycles=2, gens_x=3, gens_y=3, n_runs=2, random_state=0, device="cpu")
+    solver = MinMaxSolver(DE(pop_size=8), max_iter=2, gens_x=3, gens_y=3, n_runs=2, random_state=0, device="cpu")
     return solver.fit(g, bounds_x=BOX, bounds_y=BOX)
 
 

@@ -88,7 +88,7 @@ def test_fixed_values_come_back_as_given(value: Any, tmp_path: Path) -> None:
 
 def test_choices_of_both_players() -> None:
     box = {"n": Ordinal([1, 2, 4])}
-    solver = MinMaxSolver(n_cycles=12, gens_x=6, gens_y=6, random_state=0, device="cpu").fit(
+    solver = MinMaxSolver(max_iter=12, gens_x=6, gens_y=6, random_state=0, device="cpu").fit(
         lambda X, Y: (X[:, :1] - 2.0) ** 2 - (Y[:, 0] - 4.0) ** 2, box, box
     )
     assert kinds([solver.params_["n"], solver.params_y_["n"]]) == kinds([2, 4])

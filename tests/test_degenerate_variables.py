@@ -116,7 +116,7 @@ def test_nothing_free_by_ask_and_tell_and_under_constraints(tmp_path: Path) -> N
 
 
 def test_sides_of_a_game() -> None:
-    game = MinMaxSolver(n_cycles=2, gens_x=2, gens_y=2, random_state=0, device="cpu")
+    game = MinMaxSolver(max_iter=2, gens_x=2, gens_y=2, random_state=0, device="cpu")
     game.fit(lambda x, y: float(x[0] ** 2 - y[0] ** 2), [(2, 2)], [(-1, 1)])
     assert game.x_.tolist() == [2.0]
     game.fit(lambda x, y: float(x[0] ** 2 - y[0] ** 2), [(-1, 1), (3, 3)], [Integer(4, 4), Fixed(1)])

@@ -34,7 +34,7 @@ def test_an_earlier_fit_stays_where_a_new_one_fails_at_once() -> None:
 
 
 def test_an_earlier_game_stays_where_a_new_one_fails_at_once() -> None:
-    solver = MinMaxSolver(n_cycles=2, random_state=0, device="cpu").fit("minmax/rustem1")
+    solver = MinMaxSolver(max_iter=2, random_state=0, device="cpu").fit("minmax/rustem1")
     fun = solver.fun_
     with pytest.raises(Lost):
         solver.fit(failing, [(0.0, 1.0)], [(0.0, 1.0)])

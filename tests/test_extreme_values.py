@@ -228,7 +228,7 @@ def test_minimize_does_not_say_that_a_plateau_is_a_minimum() -> None:
 
 def test_a_game_of_equal_values_does_not_converge() -> None:
     """Nor does one of other values end later than before."""
-    flat = MinMaxSolver(tol=0.1, n_cycles=8, random_state=0).fit(
+    flat = MinMaxSolver(tol=0.1, max_iter=8, random_state=0).fit(
         lambda X, Y: 5.0 + 0 * (X[:, :1] + Y[:, 0]), bounds_x=BOX, bounds_y=BOX
     )
     assert flat.n_iter_ == 8
@@ -290,7 +290,7 @@ def test_an_absolute_tolerance_may_change_between_fits(tmp_path: Path) -> None:
 
 def test_the_absolute_tolerance_of_a_game() -> None:
     def ended(**tolerances: float) -> MinMaxSolver:
-        solver = MinMaxSolver(n_cycles=100, random_state=0, **tolerances)
+        solver = MinMaxSolver(max_iter=100, random_state=0, **tolerances)
         return solver.fit(lambda X, Y: (X**2).sum(axis=1)[:, None] - (Y**2).sum(axis=1), bounds_x=BOX, bounds_y=BOX)
 
     assert ended(atol=1e-3).converged_

@@ -165,19 +165,19 @@ def test_games(device: str, bad: float) -> None:
         values = ((X[:, None] - 0.6) ** 2).sum(axis=2) - ((Y[None] - 0.5) ** 2).sum(axis=2)
         return xp.where((abs(X - 0.6) < WIDTH).all(axis=1)[:, None], values, bad)
 
-    solver = MinMaxSolver("de", n_cycles=60, random_state=0, device=device).fit(game, BOX, BOX[:1])
+    solver = MinMaxSolver("de", max_iter=60, random_state=0, device=device).fit(game, BOX, BOX[:1])
     assert abs(solver.fun_) < 1e-3
     assert np.abs(solver.x_ - 0.6).max() < 0.02
 
 
 def test_games_without_a_value() -> None:
     with pytest.warns(RuntimeWarning, match=r"no value of the objective was finite") as caught:
-        solver = MinMaxSolver("de", n_cycles=3, random_state=0).fit(lambda X, Y: np.nan * X[:, :1] * Y[:, 0], BOX, BOX)
+        solver = MinMaxSolver("de", max_iter=3, random_state=0).fit(lambda X, Y: np.nan * X[:, :1] * Y[:, 0], BOX, BOX)
     assert len(caught) == 1
     assert solver.n_iter_ == 3
     assert not solver.converged_
     assert solver.message_.startswith(f"No value of {solver.n_evals_} evaluations was finite.")
-    asked = MinMaxSolver("de", n_cycles=2, random_state=0, bounds_x=BOX, bounds_y=BOX)
+    asked = MinMaxSolver("de", max_iter=2, random_state=0, bounds_x=BOX, bounds_y=BOX)
 
     def tell_all() -> None:
         while not asked.stopped_:

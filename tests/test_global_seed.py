@@ -35,7 +35,7 @@ def by_generations() -> Any:
 
 def played() -> Any:
     """Return the point of a game."""
-    return MinMaxSolver(n_cycles=2, device="cpu").fit("minmax/rustem1").x_
+    return MinMaxSolver(max_iter=2, device="cpu").fit("minmax/rustem1").x_
 
 
 def searched() -> Any:

@@ -121,7 +121,7 @@ def test_typed_variables_are_inside(dtype: str, device: str) -> None:
 
 def test_both_sides_of_a_game_are_inside() -> None:
     x, y = Watch(BOX, 1.0), Watch(BOX, -1.0)
-    solver = MinMaxSolver(n_cycles=10, random_state=0, dtype="float32")
+    solver = MinMaxSolver(max_iter=10, random_state=0, dtype="float32")
     solver.fit(lambda X, Y: x(X)[:, None] + y(Y), bounds_x=BOX, bounds_y=BOX)
     x.check(solver.x_)
     y.check(solver.y_)

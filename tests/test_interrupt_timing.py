@@ -43,7 +43,7 @@ def minimizer(algorithm: Any, **parameters: Any) -> Minimizer:
 
 def solver(**parameters: Any) -> MinMaxSolver:
     """Return a MinMaxSolver of few and short cycles."""
-    given = {"n_cycles": 4, "gens_x": 2, "gens_y": 2, "archive_size": 2, "n_runs": 2, "n_jobs": 1, "random_state": 1}
+    given = {"max_iter": 4, "gens_x": 2, "gens_y": 2, "archive_size": 2, "n_runs": 2, "n_jobs": 1, "random_state": 1}
     return MinMaxSolver(SHADE(pop_size=8), "lsrtde", **{**given, **parameters})
 
 

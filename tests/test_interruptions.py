@@ -143,7 +143,7 @@ FITS = {
     ),
     "model by a population": lambda: ModelRegressor(loss="absolute", **few).fit(X, y),
     "model by a local search": lambda: ModelRegressor(loss="huber").fit(X, y),
-    "min-max": lambda: MinMaxSolver(n_cycles=2, device="cpu").fit("minmax/rustem4"),
+    "min-max": lambda: MinMaxSolver(max_iter=2, device="cpu").fit("minmax/rustem4"),
 }
 fitted = Minimizer("jde", max_iter=20, device="cpu").fit("sphere", dim=3)
 fit = FITS[sys.argv[1]]

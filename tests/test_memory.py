@@ -76,7 +76,7 @@ def test_two_sides(parameters: dict[str, Any], device: Any) -> None:
 
 def test_both_sides_count() -> None:
     """Each of them alone would have room."""
-    solver = MinMaxSolver(n_runs=2, device="cpu", random_state=0, n_cycles=1, gens_x=1, gens_y=1).fit("fabris2012/p1")
+    solver = MinMaxSolver(n_runs=2, device="cpu", random_state=0, max_iter=1, gens_x=1, gens_y=1).fit("fabris2012/p1")
     spec = solver._coevolution.coevolution_spec
     sides = [array_shapes(side, 2).nbytes for side in (spec.x, spec.y, spec.incumbents)]
     n_runs = int(2**31 / max(sides)) * 2 // 5 * 4

@@ -344,7 +344,7 @@ def test_a_trace_needs_a_fit_of_more_generations_than_it_skips() -> None:
 
 
 def test_a_min_max_solver_has_no_trace() -> None:
-    solver = MinMaxSolver(n_cycles=3, random_state=0, callbacks=[ParameterTrace(every=1)])
+    solver = MinMaxSolver(max_iter=3, random_state=0, callbacks=[ParameterTrace(every=1)])
     with pytest.raises(ValueError, match="which MinMaxSolver does not have"):
         solver.fit(game, BOX[:1], BOX[:1])
 
@@ -363,7 +363,7 @@ def test_parameters_on_a_gpu_are_those_on_the_cpu() -> None:
 
 
 def test_a_min_max_solution_is_where_the_best_responses_cross() -> None:
-    solver = MinMaxSolver(n_cycles=20, random_state=0).fit(game, BOX[:1], BOX[:1])
+    solver = MinMaxSolver(max_iter=20, random_state=0).fit(game, BOX[:1], BOX[:1])
     display = MinMaxDisplay.from_estimator(solver)
     solution, _, _, of_x, of_y = display.lines_
     assert solution.get_xydata()[0].tolist() == [*solver.x_, *solver.y_]
@@ -376,7 +376,7 @@ def test_a_min_max_solution_is_where_the_best_responses_cross() -> None:
 
 
 def test_a_min_max_solution_without_its_function() -> None:
-    solver = MinMaxSolver(n_cycles=5, random_state=0).fit("minmax/rustem4")
+    solver = MinMaxSolver(max_iter=5, random_state=0).fit("minmax/rustem4")
     display = MinMaxDisplay.from_estimator(solver, variables=(1, 2), landscape=False)
     assert len(display.lines_) == 3
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("x1", "y2")
@@ -387,7 +387,7 @@ def test_a_min_max_solution_without_its_function() -> None:
 
 
 def test_a_solver_without_a_function_has_none_to_draw() -> None:
-    solver = MinMaxSolver(bounds_x=BOX[:1], bounds_y=BOX[:1], n_cycles=1, random_state=0)
+    solver = MinMaxSolver(bounds_x=BOX[:1], bounds_y=BOX[:1], max_iter=1, random_state=0)
     while not solver.stopped_:
         X, Y = solver.ask()
         solver.tell(X, Y, game(X, Y))
@@ -401,7 +401,7 @@ def test_a_solver_without_a_function_has_none_to_draw() -> None:
 
 
 def test_min_max_plots_refuse_bad_input() -> None:
-    solver = MinMaxSolver(n_cycles=2, random_state=0).fit("fabris2012/p6")
+    solver = MinMaxSolver(max_iter=2, random_state=0).fit("fabris2012/p6")
     with pytest.raises(ValueError, match="this is a constrained problem"):
         MinMaxDisplay.from_estimator(solver)
     assert ConvergenceDisplay.from_estimator(solver).ax_.get_title() == "fabris2012/p6, D = 3"
@@ -505,7 +505,7 @@ def test_a_curve_in_a_notebook_is_escaped_and_short() -> None:
 
 
 def test_min_max_solvers_show_a_curve() -> None:
-    solver = MinMaxSolver(n_cycles=3, random_state=0).fit(game, BOX[:1], BOX[:1])
+    solver = MinMaxSolver(max_iter=3, random_state=0).fit(game, BOX[:1], BOX[:1])
     assert solver._repr_html_().count("<svg") == 1
 
 
@@ -562,7 +562,7 @@ def test_searches_without_a_score_say_so() -> None:
 def test_min_max_solutions_without_a_value_say_so() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        solver = MinMaxSolver(n_cycles=2, gens_x=2, gens_y=2, random_state=0, device="cpu")
+        solver = MinMaxSolver(max_iter=2, gens_x=2, gens_y=2, random_state=0, device="cpu")
         solver.fit(lambda X, Y: np.full((len(X), len(Y)), np.nan), [(-1, 1)], [(-1, 1)])
     assert notes(MinMaxDisplay.from_estimator(solver)) == ["f(x, y): no finite value", "no finite value"]
     assert notes(MinMaxDisplay.from_result(solver.result_)) == ["no finite value"]

@@ -328,7 +328,7 @@ def test_crafted_files_of_two_sides(
     entry: str, place: Any, value: Any, message: str, device: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "fit.skde"
-    MinMaxSolver("shade", n_cycles=3, random_state=0, device=device).fit("minmax/rustem4").save(path)
+    MinMaxSolver("shade", max_iter=3, random_state=0, device=device).fit("minmax/rustem4").save(path)
     change_entry(path, entry, place, value)
     with pytest.raises(ValueError, match=rf"fit.skde' is incomplete or inconsistent: entry '{entry}': .*{message}"):
         MinMaxSolver.load(path, device=device)

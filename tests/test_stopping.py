@@ -81,11 +81,11 @@ def test_the_rule_wins(way: str, status: Status, device: str) -> None:
 )
 def test_the_rule_wins_over_the_last_cycle(rules: dict[str, Any], status: Status, device: str) -> None:
     parameters: dict[str, Any] = {"gens_x": 3, "gens_y": 4, "random_state": 3, "device": device, **rules}
-    whole = MinMaxSolver(n_cycles=100, **parameters).fit("minmax/rustem4")
+    whole = MinMaxSolver(max_iter=100, **parameters).fit("minmax/rustem4")
     assert whole.runs_[0].status == status
-    part = MinMaxSolver(n_cycles=whole.n_iter_, **parameters).fit("minmax/rustem4")
+    part = MinMaxSolver(max_iter=whole.n_iter_, **parameters).fit("minmax/rustem4")
     assert part.runs_[0].status == status
-    assert told(part.set_params(n_cycles=100).resume()) == told(whole)
+    assert told(part.set_params(max_iter=100).resume()) == told(whole)
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -216,7 +216,7 @@ def test_a_new_target_that_is_reached_ends_the_run_without_evaluations() -> None
 
 
 def test_a_co_evolution_goes_on_where_its_target_has_changed() -> None:
-    parameters: dict[str, Any] = {"gens_x": 3, "gens_y": 4, "n_cycles": 60, "random_state": 3}
+    parameters: dict[str, Any] = {"gens_x": 3, "gens_y": 4, "max_iter": 60, "random_state": 3}
     m = MinMaxSolver(target=0.5, **parameters).fit("minmax/rustem4")
     assert m.runs_[0].status == Status.TARGET
     assert told(m.set_params(target=None).resume()) == told(MinMaxSolver(**parameters).fit("minmax/rustem4"))

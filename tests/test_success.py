@@ -38,7 +38,7 @@ def test_minimizer(rules: dict[str, Any], status: Status) -> None:
     [({}, Status.LIMIT), ({"target": 1e9}, Status.TARGET), ({"tol": 1e9}, Status.CONVERGED)],
 )
 def test_minmax(rules: dict[str, Any], status: Status) -> None:
-    solver = MinMaxSolver(n_cycles=2, gens_x=2, gens_y=2, random_state=0, device="cpu", **rules).fit("minmax/rustem1")
+    solver = MinMaxSolver(max_iter=2, gens_x=2, gens_y=2, random_state=0, device="cpu", **rules).fit("minmax/rustem1")
     assert solver.result_.status == status
     assert solver.result_.success is solver.converged_ is (status != Status.LIMIT)
     assert solver.result_.message == solver.message_
@@ -61,7 +61,7 @@ def test_a_target_is_reached_by_feasible_points_only() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [["minimize", "sphere", "--max-iter", "3"], ["minmax", "minmax/rustem1", "--cycles", "1"]]
+    "command", [["minimize", "sphere", "--max-iter", "3"], ["minmax", "minmax/rustem1", "--max-iter", "1"]]
 )
 def test_command_line(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     for target, success in (("-1e9", False), ("1e9", True)):

@@ -31,7 +31,7 @@ from skde.utils.validation import check_choice
 
 EXAMPLES = """examples:
   skde minmax minmax/rustem1
-  skde minmax minmax/damped_cosine --algorithm-x jde --algorithm-y de:F=0.7,CR=0.9 --cycles 400 --runs 20
+  skde minmax minmax/damped_cosine --algorithm-x jde --algorithm-y de:F=0.7,CR=0.9 --max-iter 400 --runs 20
   skde minmax fabris2012/p1 --dim 20 --max-evals 1e7 --tol 1e-6
   skde minmax fabris2012/p5 --runs 20 --save p5.npz
 as Fabris and Krohling (2012) have it:
@@ -42,14 +42,13 @@ SIDES = ("algorithm_x", "algorithm_y")
 OF_PRESETS = ("strategy", "pop_size")
 # Options with another name than the solver's parameter.
 OPTIONS = {
-    "n_cycles": "cycles",
     "archive_size": "archive",
     "n_runs": "runs",
     "random_state": "seed",
     "recorder": "record",
 }
 PARAMETERS = (
-    *("n_cycles", "gens_x", "gens_y", "archive_size", "renewal", "multipliers", "penalty"),
+    *("max_iter", "gens_x", "gens_y", "archive_size", "renewal", "multipliers", "penalty"),
     *("max_evals", "max_time", "target", "tol", "atol", "stagnation", "n_runs", "dtype", "n_jobs", "random_state"),
     *("max_eval_time", "recorder"),
 )
@@ -64,7 +63,7 @@ def add_minmax(commands: Any) -> None:
     side_of = "NAME[:PARAMETER=VALUE,...]"
     add("--algorithm-x", type=side, metavar=side_of, help=f"of x (default: jde, with {POP_SIZE} individuals)")
     add("--algorithm-y", type=side, metavar=side_of, help="of y (default: that of x)")
-    add("--cycles", type=integer, help="turns of both sides after the initial populations (default: 200)")
+    add("--max-iter", type=integer, help="cycles: turns of both sides after the initial populations (default: 200)")
     add("--gens-x", type=integer, help="generations of x in a cycle (default: 20)")
     add("--gens-y", type=integer, help="generations of y in a cycle (default: 20)")
     add("--archive", type=integer, help="strongest opponents of x to keep (default: 10)")

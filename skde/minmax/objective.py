@@ -354,7 +354,7 @@ def resolve_minmax(
         raise TypeError(f"{stated!r} is a function of x alone: use Minimizer")
     if stated.function is None:
         raise TypeError(
-            "f must be a name, a MinMaxProblem, a ConstrainedProblem or a function f(X, Y), got "
+            "the objective must be a name, a MinMaxProblem, a ConstrainedProblem or a function f(X, Y), got "
             f"{f!r} ({type(f).__name__})"
         )
     for name, bounds in (("bounds_x", bounds_x), ("bounds_y", bounds_y)):

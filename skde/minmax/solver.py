@@ -80,8 +80,8 @@ class MinMaxSolver(MinMaxSolution):
     bounds_x, bounds_y : array-like of shape (dim, 2), scipy.optimize.Bounds, mapping, list or None, default None
         The boxes for ask and tell, and for fit without bounds, or typed variables as in `Minimizer`. Problems have
         their own boxes.
-    n_cycles : int, default 200
-        Cycles after the initial populations, >= 0.
+    max_iter : int, default 200
+        Limit on the iterations, which are cycles, after the initial populations, >= 0.
     gens_x, gens_y : int, default 20
         Generations of a side in a cycle, >= 1.
     archive_size : int, default 10
@@ -191,7 +191,7 @@ class MinMaxSolver(MinMaxSolution):
     --------
     >>> import numpy as np
     >>> from skde import MinMaxSolver
-    >>> solver = MinMaxSolver(n_cycles=50, random_state=0, device="cpu")
+    >>> solver = MinMaxSolver(max_iter=50, random_state=0, device="cpu")
     >>> def f(X, Y):
     ...     return (X[:, :1] - 2) ** 2 - (Y[:, 0] - 2) ** 2 + X[:, :1] * Y[:, 0]
     >>> solver = solver.fit(f, bounds_x=[(-5, 5)], bounds_y=[(-5, 5)])
@@ -232,7 +232,7 @@ class MinMaxSolver(MinMaxSolution):
     NOT_PICKLED: ClassVar[tuple[str, ...]] = (*MinMaxSolution.NOT_PICKLED, "_cycle", "_planned")
 
     _source: dict[str, Any]  # the entry of a file from which resume gets the function
-    _planned: int  # n_cycles at the beginning of the fit: some algorithms plan with it
+    _planned: int  # max_iter at the beginning of the fit: some algorithms plan with it
     _cycle: AskedCycle | None = None  # the cycle that ask and tell are in
 
     @suggest_names
@@ -243,7 +243,7 @@ class MinMaxSolver(MinMaxSolution):
         *,
         bounds_x: Any = None,
         bounds_y: Any = None,
-        n_cycles: int = 200,
+        max_iter: int = 200,
         gens_x: int = 20,
         gens_y: int = 20,
         archive_size: int = 10,
@@ -274,7 +274,7 @@ class MinMaxSolver(MinMaxSolution):
         self.algorithm_y = algorithm_y
         self.bounds_x = bounds_x
         self.bounds_y = bounds_y
-        self.n_cycles = n_cycles
+        self.max_iter = max_iter
         self.gens_x = gens_x
         self.gens_y = gens_y
         self.archive_size = archive_size
@@ -320,12 +320,12 @@ class MinMaxSolver(MinMaxSolution):
 
     # -- fit and resume ------------------------------------------------------------------------------------------------
 
-    def fit(self, f: Any, bounds_x: Any = None, bounds_y: Any = None, *, dim: int | None = None) -> Self:
+    def fit(self, objective: Any, bounds_x: Any = None, bounds_y: Any = None, *, dim: int | None = None) -> Self:
         """Solve.
 
         Parameters
         ----------
-        f : str, MinMaxProblem, ConstrainedProblem or callable
+        objective : str, MinMaxProblem, ConstrainedProblem or callable
             A problem's name; a problem; f(X, Y) on arrays of the device's library, of shapes (n, dim x) and
             (m, dim y), which returns the values of all pairs, of shape (n, m); or f(x, y) of one pair.
         bounds_x, bounds_y : array-like of shape (dim, 2), scipy.optimize.Bounds or None, default None
@@ -358,20 +358,20 @@ class MinMaxSolver(MinMaxSolution):
         the most opponents.
         """
         check_game_parameters(self)
-        objective = resolve_objective(self, f, bounds_x, bounds_y, dim)
+        resolved = resolve_objective(self, objective, bounds_x, bounds_y, dim)
         with self._earlier_fit_kept():
-            self._objective, self._source, self._cycle = objective, objective.source, None
-            self._runner = self._start(objective, coevolution_spec(self, objective), self.n_cycles)
-            self._prepare(objective)
-        self._solve(objective)
+            self._objective, self._source, self._cycle = resolved, resolved.source, None
+            self._runner = self._start(resolved, coevolution_spec(self, resolved), self.max_iter)
+            self._prepare(resolved)
+        self._solve(resolved)
         return self
 
-    def resume(self, f: Any = None) -> Self:
+    def resume(self, objective: Any = None) -> Self:
         """Continue a fit that was interrupted, or saved, up to the current limits.
 
         Parameters
         ----------
-        f : optional
+        objective : optional
             As in `fit`; needed after `load` where it was a Python function.
 
         Returns
@@ -385,15 +385,15 @@ class MinMaxSolver(MinMaxSolution):
         """
         runner = self._require_fit("resume")
         self._check_unchanged()
-        if f is not None:
+        if objective is not None:
             takes = self._source.get("takes") if self._objective is None else None
-            objective = resolve_again(self, f, self._coevolution.coevolution_spec, *self._spaces, takes)
+            resolved = resolve_again(self, objective, self._coevolution.coevolution_spec, *self._spaces, takes)
         else:
-            objective = self._objective or find_named_objective(self, self._source)
+            resolved = self._objective or find_named_objective(self, self._source)
         check_game_parameters(self)
         runner.set_limits(np.full(runner.batch.n_runs, last_cycle(self, runner.batch.spec.schedules[0])))
-        self._prepare(objective)
-        self._solve(objective)
+        self._prepare(resolved)
+        self._solve(resolved)
         return self
 
     def _start(self, objective: MinMaxObjective, spec: CoevolutionSpec, planned: int) -> MinMaxRunner:
@@ -509,7 +509,7 @@ class MinMaxSolver(MinMaxSolution):
         check_limits(None, self.max_evals, self.max_time)
         self._objective, self._source = None, {}
         objective = make_told_objective(self.bounds_x, self.bounds_y)
-        self._runner = self._start(objective, coevolution_spec(self, objective), self.n_cycles)
+        self._runner = self._start(objective, coevolution_spec(self, objective), self.max_iter)
         self._runner.set_rules(make_rules(self))
         self._begin_record(self._runner)
 

@@ -36,9 +36,9 @@ LARGEST_FACTOR = 1e300  # of multipliers and penalties, so that boxes and produc
 
 
 class SavedPlan(NamedTuple):
-    """The plan of a saved fit: n_cycles at its beginning, the seeds of the runs and of the sides, the limits."""
+    """The plan of a saved fit: max_iter at its beginning, the seeds of the runs and of the sides, the limits."""
 
-    n_cycles: int
+    max_iter: int
     seeds: IntArray
     seeds_x: IntArray
     seeds_y: IntArray
@@ -52,7 +52,7 @@ class MinMaxParameters(Protocol):
     algorithm_y: str | Algorithm | None
     bounds_x: Any
     bounds_y: Any
-    n_cycles: int
+    max_iter: int
     gens_x: int
     gens_y: int
     archive_size: int
@@ -122,7 +122,7 @@ def coevolution_spec(
     """Check all parameters and return the spec; `saved` is the plan of a fit that was loaded."""
     n_runs = check_int("n_runs", given.n_runs, 1, 2**20)
     gens_x, gens_y = (check_int(name, getattr(given, name), 1, 2**31) for name in ("gens_x", "gens_y"))
-    n_cycles = check_int("n_cycles", given.n_cycles if saved is None else saved.n_cycles, 0, 2**31)
+    max_iter = check_int("max_iter", given.max_iter if saved is None else saved.max_iter, 0, 2**31)
     archive = check_int("archive_size", given.archive_size, 0, 2**20)
     renewal = check_real("renewal", given.renewal, 0, 1, high_open=True)
     dtype = check_dtype(given.dtype)
@@ -132,8 +132,8 @@ def coevolution_spec(
         seeds = seeds_x
     else:
         seeds, seeds_x, seeds_y = saved.seeds, saved.seeds_x, saved.seeds_y
-    x = side_spec("algorithm_x", given.algorithm_x, objective.box_x, seeds_x, gens_x * n_cycles, dtype)
-    y = side_spec("algorithm_y", algorithm_of_y(given), box_y, seeds_y, gens_y * n_cycles, dtype)
+    x = side_spec("algorithm_x", given.algorithm_x, objective.box_x, seeds_x, gens_x * max_iter, dtype)
+    y = side_spec("algorithm_y", algorithm_of_y(given), box_y, seeds_y, gens_y * max_iter, dtype)
     x.variables = check_variables(objective.variables_x, x.dtype)
     y.variables = check_variables(objective.variables_y, y.dtype)
     if objective.problem is None:
@@ -222,7 +222,7 @@ def make_rules(given: MinMaxParameters) -> StoppingRules:
 
 def last_cycle(given: MinMaxParameters, schedule: PopulationSchedule) -> int:
     """Return the number of the last cycle that the limits allow."""
-    last = check_int("n_cycles", given.n_cycles, 0, 2**31)
+    last = check_int("max_iter", given.max_iter, 0, 2**31)
     if given.max_evals is None:
         return last
     evals = check_int("max_evals", given.max_evals, 1)

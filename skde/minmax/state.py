@@ -27,7 +27,7 @@ OTHER_FORM = ("algorithm_x", "algorithm_y", "bounds_x", "bounds_y", "callbacks",
 
 
 class SavedFit(NamedTuple):
-    """A fit as read from a file, checked: the function as far as it is known, the spec, and n_cycles."""
+    """A fit as read from a file, checked: the function as far as it is known, the spec, and max_iter."""
 
     objective: MinMaxObjective
     spec: CoevolutionSpec
@@ -108,7 +108,7 @@ def read_fit(given: MinMaxParameters, header: dict[str, Any], arrays: dict[str, 
     with entry(HEADER):
         planned = header["planned"]
         saved = {name: arrays[name] for name in ("seeds", "seeds_x", "seeds_y", "limits")}
-        spec = coevolution_spec(given, objective, SavedPlan(n_cycles=planned, **saved))
+        spec = coevolution_spec(given, objective, SavedPlan(max_iter=planned, **saved))
     told = layout_of_requests(spec) if TOLD[0] in arrays else {}
     check_layout(arrays, own | coevolution_layout(spec) | told)
     spec.incumbents.last = max(spec.incumbents.last, int(arrays["generation"].max()))

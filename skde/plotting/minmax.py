@@ -52,7 +52,7 @@ class MinMaxDisplay:
     >>> from skde import MinMaxDisplay, MinMaxSolver
     >>> def f(X, Y):
     ...     return (X[:, :1] - 2) ** 2 - (Y[:, 0] - 2) ** 2 + X[:, :1] * Y[:, 0]
-    >>> solver = MinMaxSolver(n_cycles=20, random_state=0).fit(f, bounds_x=[(-5, 5)], bounds_y=[(-5, 5)])
+    >>> solver = MinMaxSolver(max_iter=20, random_state=0).fit(f, bounds_x=[(-5, 5)], bounds_y=[(-5, 5)])
     >>> display = MinMaxDisplay.from_estimator(solver)
     >>> display.ax_.get_xlabel(), display.ax_.get_ylabel()
     ('x0', 'y0')

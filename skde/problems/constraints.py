@@ -34,8 +34,8 @@ class ConstrainedProblem(StatedObjective):
 
     Parameters
     ----------
-    f : callable
-        Objective: f(X) of shape (n,) for X of shape (n, dim), NumPy or CuPy.
+    objective : callable
+        f(X) of shape (n,) for X of shape (n, dim), NumPy or CuPy.
     bounds : array-like of shape (dim, 2), scipy.optimize.Bounds, mapping or list of Variable
         Lower and upper bounds, or `Variables`. Objective and constraints get the values of typed variables.
     constraints : LinearConstraint, NonlinearConstraint or Bounds of scipy.optimize, or a list of these
@@ -45,7 +45,7 @@ class ConstrainedProblem(StatedObjective):
     name : str, default "user"
         Name in messages.
     vectorized : {"auto"} or bool, default "auto"
-        Whether f and the constraints' functions take arrays of points; False: one point x of shape (dim,). "auto": the
+        Whether the functions take arrays of points; False: one point x of shape (dim,). "auto": the
         first calls find it out for each, by one call with an array and one with a point.
 
     Attributes
@@ -92,16 +92,17 @@ class ConstrainedProblem(StatedObjective):
 
     def __init__(
         self,
-        f: Callable[[Array], Any],
+        objective: Callable[[Array], Any],
         bounds: Any,
         constraints: Any,
         *,
         name: str = "user",
         vectorized: bool | str = AUTO,
     ) -> None:
-        forms = find_forms(f)
+        forms = find_forms(objective)
         if (called := forms.callable_form) is None:
-            raise TypeError(f"f must be a function of arrays of shape (n, dim), got {f!r} ({type(f).__name__})")
+            got = f"{objective!r} ({type(objective).__name__})"
+            raise TypeError(f"objective must be a function of arrays of shape (n, dim), got {got}")
         if not isinstance(name, str):
             raise TypeError(f"name must be a string, got {quote(name)} ({type(name).__name__})")
         self.name = name

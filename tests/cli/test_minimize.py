@@ -270,7 +270,7 @@ def full(*arguments, **options):
     ("writer", "arguments"),
     [
         ("matplotlib.figure.Figure.savefig", ["minimize", "sphere", "--dim", "2", "--max-iter", "3", "--plot"]),
-        ("skde.MinMaxSolver.save", ["minmax", "minmax/rustem1", "--cycles", "2", "--save"]),
+        ("skde.MinMaxSolver.save", ["minmax", "minmax/rustem1", "--max-iter", "2", "--save"]),
         ("skde.benchmark.records.replace_text", [*OUTPUTS[3][0], "--functions", "f0", "--budget", "300", "--out"]),
         (
             "skde.tuning.report.atomic_write",

@@ -20,11 +20,11 @@ def lines_of(capsys, *arguments):
 
 
 def test_json_is_what_the_library_returns(capsys):
-    options = ["--cycles", "8", "--gens-x", "5", "--gens-y", "7", "--archive", "3", "--renewal", "0.1", "--seed", "4"]
+    options = ["--max-iter", "8", "--gens-x", "5", "--gens-y", "7", "--archive", "3", "--renewal", "0.1", "--seed", "4"]
     found = found_by(capsys, "minmax/rustem1", *options, "--algorithm-y", "de:F=0.7,pop_size=20", "--runs", "3")
     solver = MinMaxSolver(
         algorithm_y=DE(F=0.7, pop_size=20),
-        n_cycles=8,
+        max_iter=8,
         gens_x=5,
         gens_y=7,
         archive_size=3,
@@ -44,7 +44,7 @@ def test_json_is_what_the_library_returns(capsys):
 
 
 def test_readable_result_of_a_game(capsys):
-    lines = lines_of(capsys, "minmax/rustem4", "--cycles", "40", "--runs", "2")
+    lines = lines_of(capsys, "minmax/rustem4", "--max-iter", "40", "--runs", "2")
     assert lines["problem"] == "minmax/rustem4, 2 variables, 3 of the opponent"
     assert float(lines["value"]) == pytest.approx(float(lines["known"].split(",")[0]), abs=1e-3)
     assert lines["saddle gap"].endswith("about 0 at a saddle point")
@@ -66,8 +66,8 @@ def test_readable_result_of_a_constrained_problem(capsys):
 
 def test_options_change_the_preset(capsys):
     preset = ["--preset", "fabris2012", "--strategy", "best/1/bin", "--pop-size", "20"]
-    found = found_by(capsys, "fabris2012/p4", *preset, "--cycles", "3", "--penalty", "1e5")
-    solver = MinMaxSolver.fabris2012("best/1/bin", 20, n_cycles=3, penalty=1e5, random_state=0, device="cpu")
+    found = found_by(capsys, "fabris2012/p4", *preset, "--max-iter", "3", "--penalty", "1e5")
+    solver = MinMaxSolver.fabris2012("best/1/bin", 20, max_iter=3, penalty=1e5, random_state=0, device="cpu")
     assert found["x"] == solver.fit("fabris2012/p4").x_.tolist()
     assert found["multipliers"] == solver.multipliers_.tolist()
     assert found["max_violation"] == solver.max_violation_
@@ -81,16 +81,16 @@ def test_limits(capsys):
     assert found_by(capsys, "minmax/rustem1", "--stagnation", "3")["status"] == "STAGNATED"
     assert found_by(capsys, "fabris2012/p1", "--max-time", "0.05")["status"] == "TIME"
     assert found_by(capsys, "minmax/rustem1", "--max-evals", "3e5")["n_evals"] <= 3e5
-    assert found_by(capsys, "fabris2012/p1", "--dim", "3", "--cycles", "2")["dim_x"] == 3
+    assert found_by(capsys, "fabris2012/p1", "--dim", "3", "--max-iter", "2")["dim_x"] == 3
 
 
 def test_a_saved_solver_resumes(capsys, tmp_path):
     file = tmp_path / "solver.npz"
-    found = found_by(capsys, "fabris2012/p6", "--cycles", "4", "--save", str(file))
+    found = found_by(capsys, "fabris2012/p6", "--max-iter", "4", "--save", str(file))
     solver = MinMaxSolver.load(file)
     assert solver.fun_ == found["fun"]
-    solver.set_params(n_cycles=9).resume()
-    whole = MinMaxSolver(n_cycles=9, random_state=0, device="cpu").fit("fabris2012/p6")
+    solver.set_params(max_iter=9).resume()
+    whole = MinMaxSolver(max_iter=9, random_state=0, device="cpu").fit("fabris2012/p6")
     assert solver.x_.tolist() == whole.x_.tolist()
 
 
@@ -115,7 +115,7 @@ def test_a_saved_solver_resumes(capsys, tmp_path):
         (["minmax/rustem1", "--max-evals", "9"], "max_evals must be at least 2500"),
         (["minmax/rustem1", "--device", "cdua"], "did you mean 'cuda'"),
         (["minmax/rustem1", "--save", "nowhere/at/all.npz"], "--save: there is no directory 'nowhere/at'"),
-        (["minmax/rustem1", "--cycle", "9"], "did you mean '--cycles'"),
+        (["minmax/rustem1", "--max-ite", "9"], "did you mean '--max-iter'"),
         (["fabris2012/p2", "--dtype", "float32"], "dtype must be 'float64' for a constrained problem"),
         (["fabris2012/p2", "--multipliers", "evolve"], "needs a penalty, as 1e7"),
     ],

@@ -153,7 +153,7 @@ def interrupted(function: Callable[..., Any], after: int = 1) -> Callable[..., A
     ("solver", "arguments"),
     [
         (Minimizer, ["minimize", "sphere", "--dim", "2", "--max-iter", "3", "--plot", "FILE.png"]),
-        (MinMaxSolver, ["minmax", "minmax/rustem1", "--cycles", "2", "--save", "FILE"]),
+        (MinMaxSolver, ["minmax", "minmax/rustem1", "--max-iter", "2", "--save", "FILE"]),
     ],
 )
 def test_solvers(

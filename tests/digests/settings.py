@@ -94,7 +94,7 @@ def resumed(device: str) -> Any:
 def minmax(f: Any, **parameters: Any) -> Fit:
     """Return a co-evolution on a device."""
     given = {"bounds_x": [(-5.0, 5.0)] * 2, "bounds_y": [(-5.0, 5.0)] * 2} if callable(f) else {}
-    options = {"n_cycles": 6, "gens_x": 5, "gens_y": 4, "n_runs": 2, "random_state": 3, **given, **parameters}
+    options = {"max_iter": 6, "gens_x": 5, "gens_y": 4, "n_runs": 2, "random_state": 3, **given, **parameters}
     return lambda device: MinMaxSolver(device=device, **options).fit(f)
 
 

@@ -29,7 +29,7 @@ FITS = {
         ".fit(lambda X: (X * X).sum(axis=1), bounds=[(-5, 5)] * 30)"
     ),
     "devices": ('Minimizer("jde", max_iter=20, n_runs=4, random_state=0, device=["cpu", "cpu"]).fit("sphere", dim=5)'),
-    "games": 'MinMaxSolver(n_cycles=2, n_runs=3, random_state=0, device="cpu").fit("fabris2012/p1")',
+    "games": 'MinMaxSolver(max_iter=2, n_runs=3, random_state=0, device="cpu").fit("fabris2012/p1")',
 }
 FORKED = """
 import multiprocessing

@@ -214,7 +214,7 @@ def outcome(path: Path, kind: str, device: str | None = None) -> str:
     if kind == "Minimizer":
         rules |= {"max_iter": last + 2, "execution": "auto", "vectorized": True}
     else:
-        rules |= {"n_cycles": min(last + 2, 2**31), "pairwise": False}
+        rules |= {"max_iter": min(last + 2, 2**31), "pairwise": False}
     solver.set_params(**rules)
     try:
         for name in ("x_", "fun_", "history_", "runs_", "population_", "fitness_", "message_"):

@@ -128,16 +128,16 @@ def ask_minimizer(**parameters: Any) -> None:
 
 
 def fit_solver(**parameters: Any) -> None:
-    options = {"n_cycles": 1, "gens_x": 1, "gens_y": 1, "random_state": 0, "device": "cpu", "callbacks": soon}
+    options = {"max_iter": 1, "gens_x": 1, "gens_y": 1, "random_state": 0, "device": "cpu", "callbacks": soon}
     options |= parameters
-    fitted = {name: options.pop(name) for name in ("f", "dim") if name in options}
+    fitted = {name: options.pop(name) for name in ("objective", "dim") if name in options}
     for name in ("bounds_x", "bounds_y"):
         options.setdefault(name, [(-1, 1)] * 2)
-    MinMaxSolver(**options).fit(**{"f": saddle, **fitted})
+    MinMaxSolver(**options).fit(**{"objective": saddle, **fitted})
 
 
 def fit_constrained_solver(**parameters: Any) -> None:
-    options = {"n_cycles": 1, "gens_x": 1, "random_state": 0, "device": "cpu", "callbacks": soon, **parameters}
+    options = {"max_iter": 1, "gens_x": 1, "random_state": 0, "device": "cpu", "callbacks": soon, **parameters}
     MinMaxSolver(**options).fit("fabris2012/p6")
 
 
@@ -166,7 +166,12 @@ def call_method(**parameters: Any) -> None:
 
 
 def make_constrained(**parameters: Any) -> None:
-    options = {"f": bowl, "bounds": [(-1, 1)] * 2, "constraints": LinearConstraint([[1, 1]], 0, 1), **parameters}
+    options = {
+        "objective": bowl,
+        "bounds": [(-1, 1)] * 2,
+        "constraints": LinearConstraint([[1, 1]], 0, 1),
+        **parameters,
+    }
     ConstrainedProblem(**options)
 
 
@@ -204,7 +209,7 @@ MINIMIZER = names_of(Minimizer)
 TARGETS: dict[str, Target] = {
     "Minimizer.fit": (fit_minimizer, (*MINIMIZER, "objective", "dim", "x0")),
     "Minimizer.ask": (ask_minimizer, tuple(name for name in MINIMIZER if name != "bounds")),
-    "MinMaxSolver": (fit_solver, (*names_of(MinMaxSolver), "f", "dim")),
+    "MinMaxSolver": (fit_solver, (*names_of(MinMaxSolver), "objective", "dim")),
     "MinMaxSolver of constraints": (fit_constrained_solver, names_of(MinMaxSolver)),
     **{name: (fit_with(name), names_of(kind)) for name, kind in ALGORITHMS.items()},
     "Migration": (fit_islands, names_of(Migration)),
@@ -219,9 +224,8 @@ TARGETS: dict[str, Target] = {
 }
 # Other words for a parameter in messages.
 WORDS = {
-    "f": "function|objective|named",
+    "objective": "function|objective|named",
     "fun": "function|objective|named",
-    "objective": "named",
     "name": "named",
     "bounds": "A must be",
     "n_runs": "populations",
@@ -234,7 +238,7 @@ WORDS = {
 # Allowed values with which a fit takes too long for a test.
 ENDLESS = ("gens_x", "gens_y", "dim")
 # Callables: an error that they raise is the user's own.
-CALLED = ("objective", "f", "fun", "callbacks")
+CALLED = ("objective", "fun", "callbacks")
 
 
 def void(value: Any) -> None:

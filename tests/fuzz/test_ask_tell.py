@@ -196,7 +196,7 @@ def minmax(rng: np.random.Generator) -> tuple[MinMaxSolver, Box, Box]:
         one_of(rng, SIDES, int(rng.integers(12, 16))),
         bounds_x=box_x.pairs,
         bounds_y=box_y.pairs,
-        n_cycles=int(rng.integers(0, 7)),
+        max_iter=int(rng.integers(0, 7)),
         gens_x=int(rng.integers(1, 4)),
         gens_y=int(rng.integers(1, 4)),
         archive_size=int(rng.integers(0, 4)),

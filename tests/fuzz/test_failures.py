@@ -130,7 +130,7 @@ def test_constraints_that_hide_the_objective(seed: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", range(examples(20)))
 def test_games_in_which_pairs_fail(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    case, n_cycles = Case(rng), int(rng.integers(1, 6))
+    case, max_iter = Case(rng), int(rng.integers(1, 6))
     box = [(0.0, 1.0)] * case.dim
 
     def game(X: Any, Y: Any) -> Any:
@@ -140,8 +140,8 @@ def test_games_in_which_pairs_fail(seed: int) -> None:
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "no value of the objective was finite")
-        solver = MinMaxSolver("jde", n_cycles=n_cycles, random_state=seed, device="cpu").fit(game, box, box)
-    assert solver.n_iter_ == n_cycles
+        solver = MinMaxSolver("jde", max_iter=max_iter, random_state=seed, device="cpu").fit(game, box, box)
+    assert solver.n_iter_ == max_iter
     if not solver.fun_ < np.inf:
         assert not solver.converged_
         assert solver.message_.startswith(f"No value of {solver.n_evals_} evaluations was finite.")

@@ -56,7 +56,7 @@ def fits() -> dict[str, Any]:
     names = list(ALGORITHMS)
     names.remove("ss")
     for k, name in enumerate(names):
-        options = {"n_cycles": 2, "gens_x": 3, "gens_y": 2, "archive_size": 3, "n_runs": 1 + k % 2, "device": "cpu"}
+        options = {"max_iter": 2, "gens_x": 3, "gens_y": 2, "archive_size": 3, "n_runs": 1 + k % 2, "device": "cpu"}
         solver = MinMaxSolver(name, names[k - 1], random_state=k, **options)
         given = ((game, BOX, BOX), ("minmax/rustem4",), ("fabris2012/p6",))[k % 3]
         found[f"MinMaxSolver-{name}"] = solver.fit(*given)

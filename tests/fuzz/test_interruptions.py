@@ -147,7 +147,7 @@ def game_of(draw: random.Random) -> dict[str, Any]:
         "algorithm_y": with_size(ALGORITHMS[draw.choice(sides)], draw.randint(6, 9)),
         "bounds_x": bounds,
         "bounds_y": bounds,
-        "n_cycles": draw.randint(0, 3),
+        "max_iter": draw.randint(0, 3),
         "gens_x": draw.randint(1, 2),
         "gens_y": draw.randint(1, 2),
         "archive_size": draw.randint(0, 2),

@@ -121,7 +121,7 @@ def solver_of(draw: random.Random, device: str) -> tuple[dict[str, Any], dict[st
     """Return a MinMaxSolver's parameters, its problem, and where the pieces end."""
     sides = sorted(name for name, kind in ALGORITHMS.items() if kind(**kind.get_test_params()).iteration_length == 1)
     kind = draw.choice(["name", "function", "constrained"])
-    # Sides that plan with n_cycles would plan otherwise.
+    # Sides that plan with max_iter would plan otherwise.
     planned = ("jso", "rdex", "arrde")
     x, y = (ALGORITHMS[draw.choice([name for name in sides if name not in planned])] for _ in "xy")
     parameters: dict[str, Any] = {
@@ -212,4 +212,4 @@ def test_runs_of_several_sizes(device: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("device", DEVICES)
 def test_min_max_solvers(device: str, tmp_path: Path) -> None:
     for number in range(examples(60 if device == "cpu" else FEW // 2)):
-        check(MinMaxSolver, "n_cycles", solver_of, device, number, tmp_path / "fit.skde")
+        check(MinMaxSolver, "max_iter", solver_of, device, number, tmp_path / "fit.skde")

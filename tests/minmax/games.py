@@ -31,7 +31,7 @@ def ring(kind: str = "both") -> ConstrainedProblem:
 
 def make(**parameters: Any) -> MinMaxSolver:
     """Return a small solver."""
-    given = {"n_cycles": 6, "gens_x": 3, "gens_y": 4, "archive_size": 4, "random_state": 3, "device": "cpu"}
+    given = {"max_iter": 6, "gens_x": 3, "gens_y": 4, "archive_size": 4, "random_state": 3, "device": "cpu"}
     return MinMaxSolver(**{**given, **parameters})
 
 

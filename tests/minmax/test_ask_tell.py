@@ -18,7 +18,7 @@ LOW, HIGH = 1.0, 3.0
 BOX = [(LOW, HIGH)] * 2
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 # Runs end with their initial populations, and in several of the cycles after these.
-PARAMETERS: dict[str, Any] = {"n_runs": 6, "target": 1.0, "n_cycles": 12, "gens_x": 1, "gens_y": 3, "renewal": 0.3}
+PARAMETERS: dict[str, Any] = {"n_runs": 6, "target": 1.0, "max_iter": 12, "gens_x": 1, "gens_y": 3, "renewal": 0.3}
 
 
 def game(X: Any, Y: Any) -> Any:
@@ -98,7 +98,7 @@ def test_a_compiled_fit_continues_by_ask_and_tell() -> None:
 
 
 def test_values_of_pairs_may_be_told_in_parts() -> None:
-    parameters = {"n_runs": 1, "target": None, "n_cycles": 3}
+    parameters = {"n_runs": 1, "target": None, "max_iter": 3}
     rng, parts = np.random.default_rng(0), solver(**parameters)
     while not parts.stopped_:
         X, Y = parts.ask(5)

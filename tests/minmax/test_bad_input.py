@@ -24,7 +24,7 @@ def f(X: Any, Y: Any) -> Any:
 
 
 def make(**parameters: Any) -> MinMaxSolver:
-    return MinMaxSolver(**{"n_cycles": 4, "gens_x": 3, "gens_y": 3, "random_state": 0, "device": "cpu", **parameters})
+    return MinMaxSolver(**{"max_iter": 4, "gens_x": 3, "gens_y": 3, "random_state": 0, "device": "cpu", **parameters})
 
 
 def problem(*constraints: Any, objective: Any = None) -> ConstrainedProblem:
@@ -40,7 +40,7 @@ def problem(*constraints: Any, objective: Any = None) -> ConstrainedProblem:
         ("algorithm_x", "ss", "algorithm_x must be any algorithm but 'ss', got SS"),
         ("algorithm_y", "ss", "algorithm_y must be any algorithm but 'ss', got SS"),
         ("algorithm_x", DE(F=9), "DE.F must be a number in"),
-        ("n_cycles", -1, r"n_cycles must be an integer in \[0, .* got -1"),
+        ("max_iter", -1, r"max_iter must be an integer in \[0, .* got -1"),
         ("gens_x", 0, r"gens_x must be an integer in \[1, .* got 0"),
         ("gens_y", 1.0, r"gens_y must be an integer in .* got 1.0 \(float\)"),
         ("archive_size", -1, "archive_size must be an integer"),
@@ -120,7 +120,7 @@ def test_boxes_of_the_wrong_length() -> None:
         (lambda X, Y: f(X, Y).astype(object), TypeError, "got dtype object"),
         (lambda X, Y: f(X, Y) + 0j, TypeError, "got dtype complex128; return .real or an absolute value"),
         (lambda X, Y: [[1], [1, 2]], TypeError, "must be an array of numbers"),
-        (3, TypeError, "f must be a name, a MinMaxProblem, a ConstrainedProblem or a function"),
+        (3, TypeError, "the objective must be a name, a MinMaxProblem, a ConstrainedProblem or a function"),
         ("minmax/nope", ValueError, "there is no problem named 'minmax/nope'"),
         ("rastrigin", TypeError, "is a function of x alone: use Minimizer"),
     ],
@@ -158,7 +158,7 @@ def test_allowed_values() -> None:
     whole = make().fit(f, BOX, BOX)
     lists = make().fit(lambda X, Y: f(X, Y).tolist(), Bounds([-2, -2], [2, 2]), np.array(BOX))
     assert np.array_equal(lists.x_, whole.x_)
-    assert make(n_cycles=0).fit(f, BOX, BOX).n_evals_ == 2500
+    assert make(max_iter=0).fit(f, BOX, BOX).n_evals_ == 2500
     assert abs(make(archive_size=0, renewal=0.999).fit(f, BOX, BOX).fun_) < 0.1
     huge = make().fit(lambda X, Y: 1e300 * f(X, Y), BOX, BOX)
     assert np.allclose(huge.x_, whole.x_)
@@ -182,7 +182,7 @@ def test_constraints() -> None:
 
 def test_constraints_that_are_nan_in_places() -> None:
     partly = NonlinearConstraint(lambda x: np.where(x[0] < 0, np.nan, x[0] + x[1]), 0, 1)
-    solver = make(n_cycles=30).fit(problem(partly))
+    solver = make(max_iter=30).fit(problem(partly))
     assert solver.runs_[0].feasible
     assert solver.x_[0] >= 0
     assert abs(solver.fun_) < 1e-5
@@ -192,7 +192,7 @@ def test_constraints_that_are_nan_in_places() -> None:
 @pytest.mark.parametrize("upper", [np.inf, 100])
 def test_infeasible_problems(upper: float, options: dict[str, Any]) -> None:
     far = NonlinearConstraint(lambda x: x[0] ** 2 + x[1] ** 2, 100, upper)
-    solver = make(n_cycles=30, **options).fit(problem(far))
+    solver = make(max_iter=30, **options).fit(problem(far))
     assert not solver.runs_[0].feasible
     assert not solver.converged_
     assert not solver.result_.success
@@ -225,7 +225,7 @@ def test_files(tmp_path: Path) -> None:
         loaded.resume()
     with pytest.raises(AttributeError, match="saddle_gap_ needs the function"):
         _ = loaded.saddle_gap_
-    assert loaded.set_params(n_cycles=6).resume(f).n_iter_ == 6
+    assert loaded.set_params(max_iter=6).resume(f).n_iter_ == 6
     assert np.isfinite(loaded.saddle_gap_)
     fitted = make().fit(f, BOX, BOX)
     assert np.array_equal(pickle.loads(pickle.dumps(fitted)).x_, fitted.x_)
@@ -256,7 +256,7 @@ def test_resuming_another_objective() -> None:
         ),
     ):
         with pytest.raises(ValueError, match=message):
-            solver.set_params(n_cycles=9).resume(other)
+            solver.set_params(max_iter=9).resume(other)
 
 
 def test_ask_and_tell() -> None:

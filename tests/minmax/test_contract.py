@@ -31,7 +31,7 @@ class TestSolver:
         assert not same(first, clone(solver).set_params(random_state=4).fit(game, BOX, BOX))
 
     def test_progress(self, name: str) -> None:
-        solver = make(algorithm_x=side(name), n_cycles=60, n_runs=2, random_state=0).fit(game, BOX, BOX)
+        solver = make(algorithm_x=side(name), max_iter=60, n_runs=2, random_state=0).fit(game, BOX, BOX)
         assert abs(solver.fun_) < 1e-2
         assert np.abs(solver.x_ - 0.5).max() < 0.05
         assert np.abs(solver.y_ + 0.5).max() < 0.05
@@ -92,7 +92,7 @@ def test_the_front_restarts() -> None:
 
 def test_populations_keep_their_size() -> None:
     for name in (name for name, kind in ALGORITHMS.items() if kind.shrinks):
-        solver = make(algorithm_x=name, n_cycles=3).fit(game, BOX, BOX)
+        solver = make(algorithm_x=name, max_iter=3).fit(game, BOX, BOX)
         assert solver.population_x_.shape == solver.population_y_.shape == (50, 3)
 
 
@@ -106,13 +106,13 @@ def test_several_devices_equal_one(devices: list[str], f: Any, tmp_path: Path) -
     assert shared.x_.tolist() == whole.x_.tolist()
     assert np.array_equal(shared.population_x_, whole.population_x_)
     assert np.array_equal(shared.population_y_, whole.population_y_)
-    part = make(n_runs=5, device=devices, n_cycles=3).fit(f, *boxes)
+    part = make(n_runs=5, device=devices, max_iter=3).fit(f, *boxes)
     part.save(tmp_path / "part.skde")
     again = f if callable(f) else None
     for device in ("cpu", devices):
         loaded = MinMaxSolver.load(tmp_path / "part.skde", device=device)
-        assert same(loaded.set_params(n_cycles=6).resume(again), whole)
-    assert same(pickle.loads(pickle.dumps(part)).set_params(n_cycles=6).resume(again), whole)
+        assert same(loaded.set_params(max_iter=6).resume(again), whole)
+    assert same(pickle.loads(pickle.dumps(part)).set_params(max_iter=6).resume(again), whole)
 
 
 def test_a_function_that_fails_on_one_of_several_devices() -> None:
@@ -182,7 +182,7 @@ def test_no_number_counts_as_infinity_in_a_compiled_game() -> None:
         seen.append(problem(X, Y))
         return seen[-1]
 
-    inside, outside = (make(n_runs=3, n_cycles=0).fit(f, *boxes) for f in (problem, watched))
+    inside, outside = (make(n_runs=3, max_iter=0).fit(f, *boxes) for f in (problem, watched))
     values = np.concatenate(seen[PROBE_CALLS:])
     assert (np.isnan(values).any(axis=1) & ~np.isposinf(values).any(axis=1)).any()
     assert same(inside, outside)
@@ -211,7 +211,7 @@ def test_compiled_games_without_numbers() -> None:
     assert any(np.isnan(values).all(axis=0).any() for values in seen)  # a y without a value for any x
     assert any((np.isnan(values).any(axis=1) & np.isfinite(values).any(axis=1)).any() for values in seen)
     assert same(make(n_runs=2, random_state=2).fit(problem, *boxes), outside)
-    first, others = (make(n_runs=2, random_state=2, n_cycles=0).fit(f, *boxes) for f in (problem, watched))
+    first, others = (make(n_runs=2, random_state=2, max_iter=0).fit(f, *boxes) for f in (problem, watched))
     assert np.isinf(first.fitness_).any()
     assert same(first, others)
 
@@ -220,8 +220,8 @@ def test_pairs_one_by_one() -> None:
     def value(x: Any, y: Any) -> float:
         return float(game(x[None], y[None])[0, 0])
 
-    pairs = make(pairwise=True, n_cycles=2).fit(value, BOX, BOX)
-    assert same(pairs, make(n_cycles=2).fit(game, BOX, BOX))
+    pairs = make(pairwise=True, max_iter=2).fit(value, BOX, BOX)
+    assert same(pairs, make(max_iter=2).fit(game, BOX, BOX))
 
 
 def no_mesh(x: Any, y: Any) -> float:
@@ -235,13 +235,13 @@ def test_an_exception_of_a_pair_is_a_nan_where_that_is_asked_for(n_jobs: int | N
     def by_nan(X: Any, Y: Any) -> Any:
         return np.where(X[:, :1] > 0.7, np.nan, game(X, Y))
 
-    options = {"pairwise": True, "n_cycles": 2, "n_jobs": n_jobs}
+    options = {"pairwise": True, "max_iter": 2, "n_jobs": n_jobs}
     with pytest.raises(FloatingPointError, match="no mesh"):
         make(**options).fit(no_mesh, BOX, BOX)
     with pytest.warns(RuntimeWarning, match=r"raised FloatingPointError\('no mesh'\)") as caught:
         solver = make(on_error="nan", **options).fit(no_mesh, BOX, BOX)
     assert len(caught) == 1
-    assert same(solver, make(n_cycles=2).fit(by_nan, BOX, BOX))
+    assert same(solver, make(max_iter=2).fit(by_nan, BOX, BOX))
 
 
 def test_exceptions_of_other_functions_are_no_nan() -> None:
@@ -259,7 +259,7 @@ def test_exceptions_of_other_functions_are_no_nan() -> None:
 
 def test_equality_constraints() -> None:
     for kind, x, f in (("both", [-np.sqrt(0.5)] * 2, -np.sqrt(2)), ("equality", [-np.sqrt(0.5)] * 2, -np.sqrt(2))):
-        solver = make(n_cycles=100, gens_x=10).fit(ring(kind))
+        solver = make(max_iter=100, gens_x=10).fit(ring(kind))
         assert solver.fun_ == pytest.approx(f, abs=1e-5)
         assert np.allclose(solver.x_, x, atol=1e-3)
         assert solver.max_violation_ <= 1e-6
@@ -306,7 +306,7 @@ def test_values_that_are_no_numbers(bad: float) -> None:
     def partly(X: Any, Y: Any) -> Any:
         return np.where(X[:, :1] < 0, bad, game(X, Y))
 
-    solver = make(n_cycles=40).fit(partly, BOX, BOX)
+    solver = make(max_iter=40).fit(partly, BOX, BOX)
     assert solver.x_[0] >= 0
     assert abs(solver.fun_) < 0.1
     with pytest.warns(RuntimeWarning, match="no value of the objective was finite"):
@@ -333,7 +333,7 @@ class TestOnGpu:
     @pytest.mark.parametrize("problem", ["fabris2012/p2", "fabris2012/p5"])
     def test_multipliers_that_evolve(self, problem: str) -> None:
         cpu, gpu = (
-            MinMaxSolver.fabris2012(n_cycles=5, n_runs=3, random_state=1, device=d).fit(problem)
+            MinMaxSolver.fabris2012(max_iter=5, n_runs=3, random_state=1, device=d).fit(problem)
             for d in ("cpu", "cuda")
         )
         assert same(cpu, gpu)
@@ -345,7 +345,7 @@ class TestOnGpu:
             assert same(make(n_runs=4, device=[f"cuda:{k % n}" for k in range(2)]).fit(f, *boxes), one)
 
     def test_many_runs(self) -> None:
-        cpu, gpu = (make(n_runs=500, n_cycles=3, device=d).fit("minmax/rustem5") for d in ("cpu", "cuda"))
+        cpu, gpu = (make(n_runs=500, max_iter=3, device=d).fit("minmax/rustem5") for d in ("cpu", "cuda"))
         assert same(cpu, gpu)
 
     def test_functions_of_arrays(self) -> None:
@@ -353,19 +353,19 @@ class TestOnGpu:
         problem = get_problem("minmax/rustem5")
         outside = make(device="cuda", n_runs=2).fit(lambda X, Y: problem(X, Y), problem.bounds_x, problem.bounds_y)
         assert same(inside, outside)
-        solver = make(device="cuda", n_cycles=60).fit(game, BOX, BOX)
+        solver = make(device="cuda", max_iter=60).fit(game, BOX, BOX)
         assert abs(solver.fun_) < 1e-2
         assert solver.saddle_gap_ < 1e-2
 
     def test_constraints_of_arrays(self) -> None:
-        solver = make(device="cuda", n_cycles=60, gens_x=10).fit(ring())
+        solver = make(device="cuda", max_iter=60, gens_x=10).fit(ring())
         assert solver.fun_ == pytest.approx(-np.sqrt(2), abs=1e-4)
 
     def test_resumes_on_another_device(self, tmp_path: Path) -> None:
         whole = make().fit("fabris2012/p3")
-        make(device="cuda", n_cycles=3).fit("fabris2012/p3").save(tmp_path / "part.skde")
+        make(device="cuda", max_iter=3).fit("fabris2012/p3").save(tmp_path / "part.skde")
         loaded = MinMaxSolver.load(tmp_path / "part.skde", device="cpu")
-        assert same(loaded.set_params(n_cycles=6).resume(), whole)
+        assert same(loaded.set_params(max_iter=6).resume(), whole)
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
@@ -377,9 +377,9 @@ def test_an_objective_that_fails_outside_of_the_feasible_region_ends_no_fit(n_jo
 
     problem = ConstrainedProblem(log_barrier, [(0, 1)] * 4, LinearConstraint(np.ones(4), -np.inf, 1))
     with pytest.raises(FloatingPointError, match="no logarithm"):
-        make(n_cycles=2).fit(problem)
+        make(max_iter=2).fit(problem)
     with pytest.warns(RuntimeWarning, match=r"raised FloatingPointError\('no logarithm'\)") as caught:
-        solver = make(n_cycles=20, on_error="nan", n_jobs=n_jobs).fit(problem)
+        solver = make(max_iter=20, on_error="nan", n_jobs=n_jobs).fit(problem)
     assert len(caught) == 1
     assert solver.max_violation_ <= 1e-6
     assert np.isfinite(solver.fun_)

@@ -83,7 +83,7 @@ def test_many_opponents() -> None:
     """More than one block of partial results has, and threads that share a run."""
     sizes: Any = {"algorithm_x__pop_size": 150, "algorithm_y__pop_size": 400}
     solvers = [
-        make(algorithm_x=side("jde"), algorithm_y=side("jde"), n_cycles=3, n_jobs=n).set_params(**sizes) for n in (1, 4)
+        make(algorithm_x=side("jde"), algorithm_y=side("jde"), max_iter=3, n_jobs=n).set_params(**sizes) for n in (1, 4)
     ]
     one, four = (solver.fit(GAME, *SPACES["named"]) for solver in solvers)
     assert same(one, four)
@@ -95,12 +95,12 @@ def test_files_pickles_and_devices(name: str, tmp_path: Path) -> None:
     spaces: Any = SPACES["named"] if name == GAME else (typed(name),)
     whole = make(n_runs=3).fit(name, *spaces)
     assert same(make(n_runs=3, device=["cpu", "cpu"]).fit(name, *spaces), whole)
-    part = make(n_runs=3, n_cycles=3).fit(name, *spaces)
+    part = make(n_runs=3, max_iter=3).fit(name, *spaces)
     part.save(tmp_path / "part.skde")
     for device in ("cpu", ["cpu", "cpu"]):
         loaded = MinMaxSolver.load(tmp_path / "part.skde", device=device)
-        assert same(loaded.set_params(n_cycles=6).resume(), whole)
-    assert same(pickle.loads(pickle.dumps(part)).set_params(n_cycles=6).resume(), whole)
+        assert same(loaded.set_params(max_iter=6).resume(), whole)
+    assert same(pickle.loads(pickle.dumps(part)).set_params(max_iter=6).resume(), whole)
 
 
 @pytest.mark.parametrize("asked", [3, 5, 9, 12, 16])
@@ -118,8 +118,8 @@ def test_the_kernels_continue_a_cycle_of_the_host(asked: int) -> None:
 @pytest.mark.parametrize("space", ["named", "settled"])
 def test_the_host_continues_a_fit_of_the_kernels(space: str) -> None:
     problem, (x, y) = get_problem(GAME), SPACES[space]
-    part = make(n_cycles=3, bounds_x=x, bounds_y=y).fit(GAME)
-    part.set_params(n_cycles=6).resume(lambda X, Y: problem(X, Y))
+    part = make(max_iter=3, bounds_x=x, bounds_y=y).fit(GAME)
+    part.set_params(max_iter=6).resume(lambda X, Y: problem(X, Y))
     assert same(part, make().fit(GAME, x, y))
 
 
@@ -164,13 +164,13 @@ class TestOnGpu:
         assert same(cpu, gpu)
 
     def test_many_runs(self) -> None:
-        cpu, gpu = (make(n_runs=500, n_cycles=3, device=d).fit(GAME, *SPACES["named"]) for d in ("cpu", "cuda"))
+        cpu, gpu = (make(n_runs=500, max_iter=3, device=d).fit(GAME, *SPACES["named"]) for d in ("cpu", "cuda"))
         assert same(cpu, gpu)
 
     def test_many_opponents(self) -> None:
         sizes: Any = {"algorithm_x__pop_size": 150, "algorithm_y__pop_size": 400}
         solvers = [
-            make(algorithm_x=side("jde"), algorithm_y=side("jde"), n_cycles=3, device=d) for d in ("cpu", "cuda")
+            make(algorithm_x=side("jde"), algorithm_y=side("jde"), max_iter=3, device=d) for d in ("cpu", "cuda")
         ]
         cpu, gpu = (solver.set_params(**sizes).fit(GAME, *SPACES["named"]) for solver in solvers)
         assert same(cpu, gpu)

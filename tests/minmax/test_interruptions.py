@@ -18,7 +18,7 @@ from skde.utils.serialization import json_view
 
 from .games import BOX, game, make, same, side
 
-SMALL: dict[str, Any] = {"n_cycles": 2, "gens_x": 1, "gens_y": 2, "archive_size": 2}
+SMALL: dict[str, Any] = {"max_iter": 2, "gens_x": 1, "gens_y": 2, "archive_size": 2}
 FIRST = 144  # pairs of cycle 0
 
 
@@ -240,7 +240,7 @@ def test_what_other_workers_finished_is_kept(tmp_path: Path) -> None:
             raise ZeroDivisionError(f"broken at {x[0]}")
         return float(((x - 0.5) ** 2 - (y + 0.5) ** 2 + x * y).sum())
 
-    m = new(n_jobs=2, n_cycles=0)
+    m = new(n_jobs=2, max_iter=0)
     with pytest.raises(ZeroDivisionError, match="broken at"):
         m.fit(f, BOX, BOX)
     before = (tmp_path / "log").read_text().split()
@@ -277,7 +277,7 @@ def test_several_devices_keep_what_was_evaluated(tmp_path: Path) -> None:
 def test_whole_cycles_of_compiled_problems_have_no_rest(name: str) -> None:
     for multipliers in ("update", "evolve") if name == "fabris2012/p3" else ("update",):
         penalty = 1e7 if multipliers == "evolve" else None
-        m = make(n_cycles=5, n_runs=2, multipliers=multipliers, penalty=penalty).fit(get_problem(name))
+        m = make(max_iter=5, n_runs=2, multipliers=multipliers, penalty=penalty).fit(get_problem(name))
         assert m._runner.cycles.evals.tolist() == [0, 0]
 
 

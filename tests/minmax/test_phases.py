@@ -15,7 +15,7 @@ RENEWAL = ["RENEW_Y", "EVALUATE_Y", "REORDER_Y"]
 
 
 def names(c: int, y_evaluated: bool = False, problem: str = "minmax/rustem5", **parameters: object) -> list[str]:
-    batch = make(n_cycles=0, **parameters).fit(problem)._coevolution
+    batch = make(max_iter=0, **parameters).fit(problem)._coevolution
     return [PHASES[phase.number] for phase in batch.phases(c, y_evaluated)]
 
 
@@ -35,7 +35,7 @@ def test_phases_of_updated_multipliers() -> None:
 
 
 def test_generations_and_requests() -> None:
-    batch = make(n_cycles=0).fit("minmax/rustem5")._coevolution
+    batch = make(max_iter=0).fit("minmax/rustem5")._coevolution
     phases = {PHASES[phase.number]: phase for phase in batch.phases(5, False)}
     sides = {name: (phase.side, phase.generation) for name, phase in phases.items() if phase.side}
     assert sides == {"EVOLVE_X": ("x", 15), "REORDER_Y": ("y", 16), "EVOLVE_Y": ("y", 20), "REORDER_X": ("x", 15)}

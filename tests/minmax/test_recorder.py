@@ -17,7 +17,7 @@ from .games import BOX, game, make, ring, same, side
 
 COLUMNS = ["id", "run", "generation", "phase", "seconds", "fun", "violation"]
 NAMES = [*(f"x{j}" for j in range(3)), *(f"y{j}" for j in range(3))]
-SMALL: dict[str, Any] = {"n_cycles": 2, "gens_x": 1, "gens_y": 2, "archive_size": 2}
+SMALL: dict[str, Any] = {"max_iter": 2, "gens_x": 1, "gens_y": 2, "archive_size": 2}
 
 
 def pair(x: Any, y: Any) -> float:
@@ -144,7 +144,7 @@ def test_what_a_recorder_refuses() -> None:
 
 def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = os.fspath(tmp_path / "log.csv")
-    arguments = ["minmax", "minmax/rustem4", "--cycles", "1", "--gens-x", "1", "--gens-y", "1", "--device", "cpu"]
+    arguments = ["minmax", "minmax/rustem4", "--max-iter", "1", "--gens-x", "1", "--gens-y", "1", "--device", "cpu"]
     assert main([*arguments, "--record", path, "--json"]) == 0
     table = Recorder.read(path)
     assert f'"n_evals": {len(table["id"])}' in capsys.readouterr().out

@@ -18,7 +18,7 @@ def test_equal_incumbents_change_nothing() -> None:
     def flat(X: Any, Y: Any) -> Any:
         return np.zeros((len(X), len(Y)))
 
-    first, last = (make(n_cycles=n).fit(flat, BOX, BOX) for n in (0, 6))
+    first, last = (make(max_iter=n).fit(flat, BOX, BOX) for n in (0, 6))
     assert not np.array_equal(first.population_x_, last.population_x_)
     assert np.array_equal(first.x_, last.x_)
 
@@ -30,7 +30,7 @@ def test_an_incumbent_is_evaluated_against_the_strongest_opponents() -> None:
         x, y = X[:, :1], Y[:, 0]
         return np.maximum((x - 1) ** 2 - 4 * (y - 3) ** 2, (x + 1) ** 2 - 4 * (y + 3) ** 2)
 
-    solver = make(n_cycles=100, gens_x=10, gens_y=10, n_runs=5).fit(two, [(-4, 4)], [(-5, 5)])
+    solver = make(max_iter=100, gens_x=10, gens_y=10, n_runs=5).fit(two, [(-4, 4)], [(-5, 5)])
     for run in solver.runs_:
         assert run.fun == pytest.approx(1, abs=1e-3)
         assert abs(run.x[0]) < 1e-3
@@ -39,7 +39,7 @@ def test_an_incumbent_is_evaluated_against_the_strongest_opponents() -> None:
 
 class TestTheBestOfSeveralRuns:
     def solver(self, **parameters: Any) -> MinMaxSolver:
-        return MinMaxSolver(n_runs=12, n_cycles=3, archive_size=0, renewal=0.0, random_state=2, **parameters)
+        return MinMaxSolver(n_runs=12, max_iter=3, archive_size=0, renewal=0.0, random_state=2, **parameters)
 
     @pytest.mark.parametrize("compiled", [True, False])
     def test_the_best_run_is_chosen_against_the_opponents_of_all(self, compiled: bool) -> None:
@@ -86,7 +86,7 @@ class TestTheBestOfSeveralRuns:
 def test_the_worst_case_is_searched_beyond_the_opponents() -> None:
     """The value of an incumbent against few opponents is too small."""
     problem = get_problem("minmax/two_planes")
-    solver = MinMaxSolver(n_cycles=2, archive_size=0, renewal=0.0, random_state=0, device="cpu").fit(problem)
+    solver = MinMaxSolver(max_iter=2, archive_size=0, renewal=0.0, random_state=0, device="cpu").fit(problem)
     grid = np.linspace(*problem.bounds_y[0], 100_001)[:, None]
     true = float(problem(solver.x_[None], grid).max())
     assert solver.fun_ < true - 1e-3
@@ -96,12 +96,12 @@ def test_the_worst_case_is_searched_beyond_the_opponents() -> None:
 
 def test_the_worst_case_is_that_of_the_current_incumbent() -> None:
     problem, seen = get_problem("minmax/two_planes"), []
-    solver = make(n_cycles=4, callbacks=lambda progress: seen.append(solver.worst_case_))
+    solver = make(max_iter=4, callbacks=lambda progress: seen.append(solver.worst_case_))
     solver.fit(lambda X, Y: problem(X, Y), problem.bounds_x, problem.bounds_y)
-    alone = make(n_cycles=4).fit(problem)
+    alone = make(max_iter=4).fit(problem)
     assert seen[0] != alone.worst_case_
     assert solver.worst_case_ == alone.worst_case_
-    assert make(n_cycles=4).fit("minmax/rustem1").worst_case_ == solver.fit("minmax/rustem1").worst_case_
+    assert make(max_iter=4).fit("minmax/rustem1").worst_case_ == solver.fit("minmax/rustem1").worst_case_
     assert not {"_compared", "_searched"} & set(solver.__getstate__())
 
 
@@ -118,7 +118,7 @@ def test_y_may_be_sorted_where_x_is_not(sizes: tuple[int, int]) -> None:
     """The memory for sorting was that of x alone."""
     sides = DE(pop_size=sizes[0]), JADE(pop_size=sizes[1])
     found = [
-        MinMaxSolver(*sides, n_cycles=4, random_state=0, device="cpu", n_jobs=n_jobs).fit("minmax/parabolas")
+        MinMaxSolver(*sides, max_iter=4, random_state=0, device="cpu", n_jobs=n_jobs).fit("minmax/parabolas")
         for n_jobs in (1, 2)
     ]
     assert found[0].fun_ == found[1].fun_

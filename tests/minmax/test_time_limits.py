@@ -15,7 +15,7 @@ from skde import ConstrainedProblem, MinMaxSolver, Status
 
 from .games import BOX, game, make, same, side
 
-SMALL: dict[str, Any] = {"n_cycles": 1, "gens_x": 1, "gens_y": 1, "pairwise": True}
+SMALL: dict[str, Any] = {"max_iter": 1, "gens_x": 1, "gens_y": 1, "pairwise": True}
 
 
 def pair(x: Any, y: Any) -> float:
@@ -107,8 +107,8 @@ def test_an_evaluation_that_takes_too_long_is_nan(workers: None) -> None:
     def cut(x: Any, y: Any) -> float:
         return np.nan if (x[0], y[0]) == late else slow(0.0)(x, y)
 
-    whole = new(n_cycles=0).fit(cut, BOX, BOX)
-    m = new(max_eval_time=0.3, n_jobs=2, n_cycles=0)
+    whole = new(max_iter=0).fit(cut, BOX, BOX)
+    m = new(max_eval_time=0.3, n_jobs=2, max_iter=0)
     with pytest.warns(RuntimeWarning, match=r"an evaluation took longer than max_eval_time=0\.3 seconds") as found:
         m.fit(slow(0.0, late), BOX, BOX)
     assert len(found) == 1

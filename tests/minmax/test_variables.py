@@ -13,7 +13,7 @@ from skde import Categorical, ConstrainedProblem, Fixed, Integer, Log, MinMaxSol
 
 SPACE_X = {"n": Integer(-5, 5), "shift": Ordinal([0.0, 0.25, 1.0])}
 SPACE_Y = {"m": Integer(-4, 4), "kind": Categorical(["weak", "strong", "none"])}
-GIVEN = {"n_cycles": 12, "gens_x": 6, "gens_y": 6, "random_state": 0, "device": "cpu"}
+GIVEN = {"max_iter": 12, "gens_x": 6, "gens_y": 6, "random_state": 0, "device": "cpu"}
 LOADS = np.array([0.0, 2.0, 1.0])
 
 
@@ -59,8 +59,8 @@ def test_the_same_values_by_ask_and_tell() -> None:
 
 def test_files_continue_with_the_variables(tmp_path: Path) -> None:
     whole = solver().fit(f, SPACE_X, SPACE_Y)
-    solver(n_cycles=5).fit(f, SPACE_X, SPACE_Y).save(tmp_path / "m.skde")
-    loaded = MinMaxSolver.load(tmp_path / "m.skde").set_params(n_cycles=12)
+    solver(max_iter=5).fit(f, SPACE_X, SPACE_Y).save(tmp_path / "m.skde")
+    loaded = MinMaxSolver.load(tmp_path / "m.skde").set_params(max_iter=12)
     assert set(loaded.params_) == {"n", "shift"}
     assert (loaded.resume(f).population_x_ == whole.population_x_).all()
 
@@ -83,16 +83,16 @@ def test_a_compiled_game_by_ask_and_tell_and_from_a_file(form: str, tmp_path: Pa
     while not told.stopped_:
         X, Y = told.ask()
         told.tell(X, Y, game(X, Y))
-    solver(n_cycles=5).fit("minmax/rustem1", x, y).save(tmp_path / "m.skde")
+    solver(max_iter=5).fit("minmax/rustem1", x, y).save(tmp_path / "m.skde")
     loaded = MinMaxSolver.load(tmp_path / "m.skde")
     assert loaded.worst_case_ == pytest.approx(whole.worst_case_, abs=1e-3)
-    for other in (told, loaded.set_params(n_cycles=12).resume()):
+    for other in (told, loaded.set_params(max_iter=12).resume()):
         assert (other.population_x_ == whole.population_x_).all()
         assert (other.params_, other.params_y_, other.fun_) == (whole.params_, whole.params_y_, whole.fun_)
 
 
 def test_a_loaded_constrained_problem_has_its_multipliers(tmp_path: Path) -> None:
-    m = solver(n_cycles=30).fit("fabris2012/p4", bounds_x=[(-10, 10)] * 6 + [Integer(-10, 10)])
+    m = solver(max_iter=30).fit("fabris2012/p4", bounds_x=[(-10, 10)] * 6 + [Integer(-10, 10)])
     m.save(tmp_path / "m.skde")
     assert (MinMaxSolver.load(tmp_path / "m.skde").multipliers_ == m.multipliers_).all()
 
@@ -102,7 +102,7 @@ def test_a_lagrangian_takes_the_values() -> None:
     constraint = NonlinearConstraint(lambda x: x[0] * x[1], 7, np.inf)
     space = {"n": Integer(1, 9), "r": Ordinal([0.5, 1, 2, 4]), "unused": Log(0.1, 1.0)}
     problem = ConstrainedProblem(lambda X: X[:, 0] + X[:, 1], space, constraint)
-    m = solver(n_cycles=30).fit(problem)
+    m = solver(max_iter=30).fit(problem)
     assert m.max_violation_ <= 1e-6
     assert m.fun_ == 6.0
     assert m.params_["n"] * m.params_["r"] >= 7
@@ -110,7 +110,7 @@ def test_a_lagrangian_takes_the_values() -> None:
 
 def test_a_compiled_constrained_problem_takes_the_values() -> None:
     bounds = [(-10, 10)] * 6 + [Integer(-10, 10)]
-    m = solver(n_cycles=30).fit("fabris2012/p4", bounds_x=bounds)
+    m = solver(max_iter=30).fit("fabris2012/p4", bounds_x=bounds)
     assert m.x_[6] == 2
     assert m.max_violation_ <= 1e-6
     assert m.fun_ < 690

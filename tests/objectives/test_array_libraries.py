@@ -60,7 +60,7 @@ def test_constraints_and_games_may_too() -> None:
 
     assert same(fit(constraints=ring(Foreign)), fit(constraints=ring(lambda c: c)))
     plain, foreign = (
-        MinMaxSolver(n_cycles=2, random_state=0, device="cpu").fit(
+        MinMaxSolver(max_iter=2, random_state=0, device="cpu").fit(
             lambda X, Y, wrapped=wrapped: wrapped((X - 0.3) ** 2 - (Y[:, 0] - 0.2) ** 2), [(-1, 1)], [(-1, 1)]
         )
         for wrapped in (lambda F: F, Foreign)

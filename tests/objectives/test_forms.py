@@ -412,7 +412,7 @@ def pair(x: Any, y: Any) -> Any:
 
 def solve(f: Any, **parameters: Any) -> MinMaxSolver:
     """Return a short fit of a game."""
-    given: dict[str, Any] = {"n_cycles": 2, "gens_x": 2, "gens_y": 2, "random_state": 0, "device": "cpu", **parameters}
+    given: dict[str, Any] = {"max_iter": 2, "gens_x": 2, "gens_y": 2, "random_state": 0, "device": "cpu", **parameters}
     return MinMaxSolver(**given).fit(f, [(-1.0, 1.0)] * 2, [(-1.0, 1.0)] * 2)
 
 
@@ -423,8 +423,8 @@ def test_functions_of_pairs(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
     of_arrays = solve(lambda X, Y: np.array([[pair(x, y) for y in Y] for x in X]))
     assert np.array_equal(found.x_, of_arrays.x_)
     found.save(tmp_path / "fit.skde")
-    loaded = MinMaxSolver.load(tmp_path / "fit.skde").set_params(n_cycles=3).resume(pair)
-    assert np.array_equal(loaded.x_, solve(pair, n_cycles=3).x_)
+    loaded = MinMaxSolver.load(tmp_path / "fit.skde").set_params(max_iter=3).resume(pair)
+    assert np.array_equal(loaded.x_, solve(pair, max_iter=3).x_)
     with pytest.raises(Broken):
         solve(lambda x, y: broken(x))
 
@@ -433,6 +433,6 @@ def test_pairs_of_named_variables() -> None:
     def f(x: dict[str, Any], y: Any) -> float:
         return abs(x["n"] - 3) + (x["kind"] == "a") - float(y[0] ** 2)
 
-    solver = MinMaxSolver(n_cycles=10, random_state=0, device="cpu")
+    solver = MinMaxSolver(max_iter=10, random_state=0, device="cpu")
     solver.fit(f, {"n": Integer(1, 9), "kind": Categorical(["a", "b"])}, [(-1, 1)])
     assert solver.params_ == {"n": 3, "kind": "b"}

@@ -129,7 +129,7 @@ def test_a_lagrangian_ranks_points_without_a_value_by_their_violation(
     """The method needs f also where a constraint is violated, as far as it is known there."""
     problem = ConstrainedProblem(hidden(value), BOX, CORNER)
     options: dict[str, Any] = {"multipliers": multipliers, "penalty": 1e3 if multipliers == "evolve" else None}
-    solver = MinMaxSolver("jde", n_cycles=30, random_state=0, device=device, **options).fit(problem)
+    solver = MinMaxSolver("jde", max_iter=30, random_state=0, device=device, **options).fit(problem)
     assert solver.max_violation_ <= 1e-6
     assert solver.fun_ < 1e-3
 

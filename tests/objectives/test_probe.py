@@ -191,7 +191,7 @@ def game(X: Any, Y: Any) -> Any:
 
 def play(function: Any, box: Any = ((-1.0, 1.0),) * 2, **parameters: Any) -> MinMaxSolver:
     """Return a short fit."""
-    given: dict[str, Any] = {"n_cycles": 2, "gens_x": 2, "gens_y": 2, "random_state": 0, "device": "cpu", **parameters}
+    given: dict[str, Any] = {"max_iter": 2, "gens_x": 2, "gens_y": 2, "random_state": 0, "device": "cpu", **parameters}
     return MinMaxSolver(**given).fit(function, box, box)
 
 

@@ -99,7 +99,7 @@ def test_min_max_solver(pairwise: bool) -> None:
     function = saddle_of_pair if pairwise else saddle
 
     def solve(change: Callable[..., Any]) -> tuple[Any, ...]:
-        s = MinMaxSolver(pairwise=pairwise, n_cycles=1, n_runs=2, random_state=0).fit(
+        s = MinMaxSolver(pairwise=pairwise, max_iter=1, n_runs=2, random_state=0).fit(
             change(function), [(-5, 5)], [(-5, 5)]
         )
         return of(s), s.x_.tolist(), s.y_.tolist(), s.worst_case_, s.saddle_gap_

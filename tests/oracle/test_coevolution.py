@@ -36,7 +36,7 @@ def holes(X: Any, Y: Any) -> Any:
 
 
 def fitted(solver: MinMaxSolver, cycles: int, *arguments: Any) -> MinMaxSolver:
-    return solver.set_params(n_cycles=cycles, device="cpu", random_state=7).fit(*arguments)
+    return solver.set_params(max_iter=cycles, device="cpu", random_state=7).fit(*arguments)
 
 
 @pytest.mark.parametrize("side", SIDES, ids=lambda side: side.name)

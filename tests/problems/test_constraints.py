@@ -176,7 +176,7 @@ def test_constraints_that_return_no_numbers() -> None:
 
 def test_a_function_that_is_none() -> None:
     not_a_function: Any = 3
-    with pytest.raises(TypeError, match=r"f must be a function of arrays of shape \(n, dim\), got 3"):
+    with pytest.raises(TypeError, match=r"objective must be a function of arrays of shape \(n, dim\), got 3"):
         ConstrainedProblem(not_a_function, BOX, DISC)
 
 
@@ -241,7 +241,7 @@ def test_an_empty_list_says_that_there_are_no_constraints(none: Any) -> None:
     found = make(constraints=none).fit(problem(DISC))  # the problem has its own
     assert found.fun_ == make(constraints=None).fit(problem(DISC)).fun_
     with pytest.raises(ValueError, match="has no constraints but its box: use Minimizer"):
-        MinMaxSolver(n_cycles=1).fit(problem(none))
+        MinMaxSolver(max_iter=1).fit(problem(none))
     asked = make(constraints=none, bounds=BOX)
     asked.tell(points := asked.ask(), total(points), g=radius(points.T) - 2)
     assert asked.max_violation_ >= 0

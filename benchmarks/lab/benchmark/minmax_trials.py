@@ -40,18 +40,18 @@ def cycles(budget: str) -> int:
     return check_int("budget", int(match[1]), 1)
 
 
-def measure_solver(problem: Any, solver: MinMaxSolver, n_cycles: int, n_runs: int) -> dict[str, Any]:
+def measure_solver(problem: Any, solver: MinMaxSolver, max_iter: int, n_runs: int) -> dict[str, Any]:
     """Measure one cell: one run alone, several times, and all runs together; compilation comes before."""
 
-    def seconds(n_runs: int, n_cycles: int) -> float:
+    def seconds(n_runs: int, max_iter: int) -> float:
         begin = time.perf_counter()
-        solver.set_params(n_runs=n_runs, n_cycles=n_cycles).fit(problem)
+        solver.set_params(n_runs=n_runs, max_iter=max_iter).fit(problem)
         return time.perf_counter() - begin
 
     for number in (1, n_runs):
         seconds(number, 1)
-    alone = [seconds(1, n_cycles) for _ in range(REPEATS)]
-    together = seconds(n_runs, n_cycles)
+    alone = [seconds(1, max_iter) for _ in range(REPEATS)]
+    together = seconds(n_runs, max_iter)
     runs, f_opt = solver.runs_, optimal_value(problem)
     error = round_values(errors_of(or_null([run.fun for run in runs]), f_opt))
     return {

@@ -72,7 +72,7 @@ NOTES = (
 
 @dataclass(frozen=True)
 class MinMaxExperiment(PaperExperiment):
-    """The runs of one solver on one problem; `optimizer` is the solver, `limits` has n_cycles."""
+    """The runs of one solver on one problem; `optimizer` is the solver, `limits` has max_iter."""
 
     @property
     def pop_size(self) -> int:
@@ -110,7 +110,7 @@ class Fabris2012(Reproduction):
                 len(get_problem(f"fabris2012/{function}").x_opt),
                 algorithm,
                 make_solver(algorithm, pop_size),
-                {"n_cycles": CYCLES},
+                {"max_iter": CYCLES},
                 tuple(
                     Place(
                         table,
@@ -128,8 +128,8 @@ class Fabris2012(Reproduction):
     def limits(self, experiment: PaperExperiment, budget: str) -> Mapping[str, Any]:
         """Return the number of cycles of a run."""
         if budget == QUICK:
-            return {"n_cycles": max(2, int(CYCLES * self.miniature.share))}
-        return experiment.limits if budget == PROTOCOL else {"n_cycles": cycles(budget)}
+            return {"max_iter": max(2, int(CYCLES * self.miniature.share))}
+        return experiment.limits if budget == PROTOCOL else {"max_iter": cycles(budget)}
 
     def problem(self, function: str, dim: int, settings: ProtocolSettings) -> Any:
         """Return a problem; all have their number of variables."""
@@ -142,7 +142,7 @@ class Fabris2012(Reproduction):
         solver = experiment.optimizer.set_params(
             random_state=settings.seed, device=settings.device, n_jobs=settings.n_jobs
         )
-        return measure_solver(problem, solver, experiment.limits["n_cycles"], settings.runs)
+        return measure_solver(problem, solver, experiment.limits["max_iter"], settings.runs)
 
     def lines_of(self, table: PublishedTable, found: Sequence[tuple[Any, Cell]], settings: Any) -> list[Line]:
         """Return the times of a table or figure, or its values."""
