@@ -19,7 +19,7 @@ from skde.engines.state.coevolution import Coevolution
 from skde.engines.state.coevolution_arrays import check_coevolution_memory
 from skde.engines.state.coevolution_spec import CoevolutionSpec
 from skde.engines.state.spec import CHUNK_SECONDS, Compiled, Spec
-from skde.engines.state.task import Decoding, Task
+from skde.engines.state.task import WORD, Decoding, Task
 from skde.engines.threads import COMPONENTS_WORTH_THREADS, limit_team, team_size
 from skde.islands import Step
 from skde.typing import Array, FloatArray
@@ -237,8 +237,9 @@ def shareable_copy(array: FloatArray) -> FloatArray:
 
 
 def data_of(objective: Compiled | Game | DecodedGame, dtype: np.dtype[Any]) -> tuple[FloatArray, ...]:
-    """Return the objective's arrays in the precision of the batch."""
-    return tuple(contiguous(np.asarray(array), dtype) for array in objective.arrays)
+    """Return the objective's arrays in the precision of the batch; words of 64 bits keep their bits."""
+    arrays = map(np.asarray, objective.arrays)
+    return tuple(array.view(dtype) if array.dtype == WORD else contiguous(array, dtype) for array in arrays)
 
 
 def decoding_of(objective: Compiled, dtype: np.dtype[Any]) -> Decoding | None:

@@ -23,6 +23,8 @@ def make_engine(given: MinimizerParameters, objective: Objective | None, variabl
 
     A fit with nothing free evaluates one point, on one device: there is nothing to divide.
     """
+    if objective is not None:
+        refuse_other_places(given, objective)
     device = given.device
     reason = None if objective is None else objective.cpu_reason
     if variables is not None and not variables.free:
@@ -34,6 +36,20 @@ def make_engine(given: MinimizerParameters, objective: Objective | None, variabl
         check_device(device)
         return JoblibEngine("cpu" if reason and device == "auto" else device, given.n_jobs)
     return engine_for(device, given.n_jobs, reason, given.verbose)
+
+
+def refuse_other_places(given: MinimizerParameters, objective: Objective) -> None:
+    """Refuse GPUs and the workers of joblib for an objective that this process's CPU alone can call."""
+    if objective.cpu_only is None:
+        return
+    if given.execution == "joblib":
+        raise ValueError(
+            f"execution='joblib' needs an objective that other processes can call: {objective.cpu_only}; the threads "
+            "of n_jobs share the runs with the other values of execution"
+        )
+    devices = given.device if isinstance(given.device, list | tuple) else [given.device]
+    if any(str(device).startswith("cuda") for device in devices):
+        raise ValueError(f"device must be 'cpu' or 'auto', got {given.device!r}: {objective.cpu_only}")
 
 
 def check_device_of_library(library: CallerLibrary | None, engine: Engine) -> None:

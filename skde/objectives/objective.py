@@ -155,7 +155,14 @@ class Objective:
     @property
     def cpu_reason(self) -> str | None:
         """The reason why device="auto" is the CPU; None where it may be a GPU."""
-        return PYTHON_ON_CPU if self.compiled is None else self.compiled.cpu_only
+        return self.cpu_only or (PYTHON_ON_CPU if self.compiled is None else None)
+
+    @property
+    def cpu_only(self) -> str | None:
+        """The reason why only the CPU, in this process, can call the function; None where others can."""
+        if self.rules is not None:
+            return self.rules.problem.cpu_only
+        return None if self.compiled is None else self.compiled.cpu_only
 
     @property
     def host_work(self) -> str | None:

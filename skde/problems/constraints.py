@@ -89,6 +89,7 @@ class ConstrainedProblem(StatedObjective):
     kernel: str | None = None  # the name of the compiled functor
     arrays: tuple[FloatArray, ...] = ()  # its data
     compiled = False  # whether f alone is; it takes arrays even if the constraints' functions take one point
+    cpu_only: str | None = None  # the reason why no GPU and no other process can call f
 
     def __init__(
         self,
@@ -109,6 +110,7 @@ class ConstrainedProblem(StatedObjective):
         self.vectorized = check_form("vectorized", vectorized)
         self._n_jobs: int | None = 1
         self._f, self.compiled = called, forms.functor is not None
+        self.cpu_only = None if forms.functor is None else forms.functor.cpu_only
         self.form = as_form(True if self.compiled else self.vectorized)
         given, bounds = constraint_list(constraints), list_bounds(bounds)
         self.variables = as_variables(bounds)

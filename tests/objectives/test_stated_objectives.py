@@ -15,10 +15,12 @@ import skde.tuning
 from skde import ConstrainedProblem, DeviceObjective, Minimizer, MinMaxSolver, get_problem, minimize
 from skde.cli.arguments import InputError
 from skde.cli.minimize import find_objective
+from skde.engines.cpu import data_of
 from skde.problems import Problem, StatedObjective, find_forms, state_forms
 from skde.tuning.targets.algorithm_target import has_clocks, instance_for_seed
 from skde.typing import FloatArray
 from skde.utils.arrays import Array
+from skde.variables import Integer
 
 BOX = np.array([(-2.0, 3.0)] * 2)
 
@@ -122,3 +124,40 @@ def test_no_chain_of_kinds() -> None:
                     asked = {one.id for one in ast.walk(node.args[1]) if isinstance(one, ast.Name)}
                     found += [(file.name, node.lineno) for _ in asked & kinds]
     assert [name for name, _ in found] == ["lagrangian.py"], found  # a class that only takes constrained problems
+
+
+class BoundProblem(Problem):
+    """A problem that another process or a GPU could not call."""
+
+    @property
+    def cpu_only(self) -> str:
+        return "it is bound"
+
+
+def test_a_kind_may_be_bound_to_the_cpu_of_this_process() -> None:
+    sphere = get_problem("sphere", dim=2)
+    bound = BoundProblem(sphere.name, sphere.kernel, BOX, sphere.x_opt, sphere.f_opt)
+    assert find_forms(bound).cpu_reason == "it is bound"
+    m = Minimizer("de", max_iter=10, random_state=0).fit(bound)
+    assert m._runner.engine.name == "cpu"
+    assert m.fun_ == Minimizer("de", max_iter=10, random_state=0, device="cpu").fit(sphere, BOX).fun_
+    for given in (bound, ConstrainedProblem(bound, BOX, LinearConstraint([[1.0, 1.0]], 1.0, np.inf))):
+        for device in ("cuda", "cuda:1", ["cuda:0", "cuda:1"]):
+            with pytest.raises(ValueError, match=r"device must be 'cpu' or 'auto', got .*: it is bound"):
+                Minimizer("de", max_iter=10, device=device).fit(given)
+        with pytest.raises(ValueError, match="other processes can call: it is bound"):
+            Minimizer("de", max_iter=10, execution="joblib", n_jobs=2).fit(given)
+    typed = {"a": Integer(-2, 3), "b": (-2.0, 3.0)}
+    with pytest.raises(ValueError, match="it is bound"):
+        Minimizer("de", max_iter=10, device="cuda").fit(bound, typed)
+
+
+def test_words_of_an_objective_keep_their_bits() -> None:
+    class Words:
+        arrays = (np.array([2**62 + 1, -3]), np.array([0.5, 2.0]))
+
+    for dtype in map(np.dtype, ("float64", "float32")):
+        words, numbers = data_of(Words(), dtype)  # type: ignore[arg-type]
+        assert words.dtype == numbers.dtype == dtype
+        assert words.view(np.int64).tolist() == [2**62 + 1, -3]
+        assert numbers.tolist() == [0.5, 2.0]

@@ -63,7 +63,7 @@ class Compiled(Protocol):
 
     @property
     def arrays(self) -> tuple[FloatArray, ...]:
-        """The arrays that the functor reads, in its order."""
+        """The arrays that the functor reads, in its order; where it has `cpu_only`, also some of int64."""
 
     def cpu_address(self, single: bool) -> int:
         """Return the address of the function on the CPU, for float32 (`single`) or float64."""
