@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from skde.problems.c_function import find_c_function
 from skde.problems.stated_objective import PythonFunction, StatedObjective
 
 # Objects of other libraries: each function returns the statement of the objects that it knows, and None for others.
-FOREIGN: tuple[Callable[[Any], StatedObjective | None], ...] = ()
+FOREIGN: tuple[Callable[[Any], StatedObjective | None], ...] = (find_c_function,)
 
 
 def find_forms(objective: Any) -> StatedObjective:

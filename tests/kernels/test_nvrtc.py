@@ -188,7 +188,8 @@ def test_every_compiled_problem_has_a_name() -> None:
     problems = [get_problem(name, dim=10) for name in problem_names()]
     for constrained in map(get_problem, problem_names("constrained")):
         problems += [constrained.feasibility_objective(1e-6), constrained.component(0)]
-    assert {problem.cpp_type for problem in problems} == {entry[1] for entry in _cpu.problems().values()}
+    compiled = {entry[1] for name, entry in _cpu.problems().items() if not name.startswith("c_")}  # no function of C
+    assert {problem.cpp_type for problem in problems} == compiled
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 // The compiled problems by name, one line each.
 #pragma once
+#include "problems/c_function.cuh"
 #include "problems/classic.cuh"
 #include "problems/fabris2012.cuh"
 #include "problems/janssen2024.cuh"
@@ -31,7 +32,8 @@
   P(fabris2012_p3_component, ComponentFabrisP3) \
   P(fabris2012_p4_component, ComponentFabrisP4) \
   P(fabris2012_p5_component, ComponentFabrisP5) \
-  P(fabris2012_p6_component, ComponentFabrisP6)
+  P(fabris2012_p6_component, ComponentFabrisP6) \
+  SKDE_C_FUNCTIONS(P)
 
 namespace SKDE_NAMESPACE {
 using RotatedRastrigin = Rotated<Rastrigin>;
