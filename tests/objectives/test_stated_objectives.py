@@ -61,7 +61,7 @@ def test_constraints_in_python_go_with_another_kind() -> None:
 
 def test_a_tuning_gives_runs_on_another_kind_clocks() -> None:
     other = OtherKind()
-    assert has_clocks(other)
+    assert has_clocks(other, on_gpu=True)
     assert instance_for_seed(other, 3) is other
 
 
@@ -81,7 +81,7 @@ def test_arguments_are_for_python_functions() -> None:
 def test_a_game_needs_a_function_of_two_points() -> None:
     for f in (get_problem("sphere", dim=2), DeviceObjective("return x[0];"), OtherKind()):
         with pytest.raises(TypeError, match="is a function of x alone: use Minimizer"):
-            MinMaxSolver(n_cycles=1).fit(f, bounds_x=BOX, bounds_y=BOX)
+            MinMaxSolver(max_iter=1).fit(f, bounds_x=BOX, bounds_y=BOX)
 
 
 def test_the_command_line_refuses_what_is_no_function_of_x(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,6 +138,8 @@ def test_a_kind_may_be_bound_to_the_cpu_of_this_process() -> None:
     sphere = get_problem("sphere", dim=2)
     bound = BoundProblem(sphere.name, sphere.kernel, BOX, sphere.x_opt, sphere.f_opt)
     assert find_forms(bound).cpu_reason == "it is bound"
+    assert has_clocks(bound, on_gpu=False)
+    assert not has_clocks(bound, on_gpu=True)
     m = Minimizer("de", max_iter=10, random_state=0).fit(bound)
     assert m._runner.engine.name == "cpu"
     assert m.fun_ == Minimizer("de", max_iter=10, random_state=0, device="cpu").fit(sphere, BOX).fun_

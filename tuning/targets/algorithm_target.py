@@ -99,9 +99,10 @@ class AlgorithmTarget(Target):
         self.device = device
         engine = choose_engine(device, n_jobs)[0]
         self.timed = limits.evals is None and limits.seconds is not None
+        self.on_gpu = not isinstance(engine, CpuEngine)
         self.parallel_runs = engine.threads if isinstance(engine, CpuEngine) else MOST_RUNS
         self.most_runs = self.parallel_runs if self.timed else MOST_RUNS
-        self.threaded = self.timed and not isinstance(engine, CpuEngine)
+        self.threaded = self.timed and self.on_gpu
         self._ended = 0.0  # when the last batch did
         self._stop = Event()  # ends the batches in progress after an interruption
 
@@ -112,7 +113,7 @@ class AlgorithmTarget(Target):
         for (_, seed), same in groupby(jobs, lambda job: (job.index, job.seed)):
             group = list(same)
             instance = instance_for_seed(group[0].instance, seed)
-            has = has_clocks(instance)
+            has = has_clocks(instance, self.on_gpu)
             group = [replace(job, instance=instance) for job in group]
             most = self.most_runs if has or not self.timed else 1
             batches += [group[begin : begin + most] for begin in range(0, len(group), most)]
@@ -125,7 +126,7 @@ class AlgorithmTarget(Target):
 
     def batch_size(self, instance: Any, seed: int) -> int:
         """Return the number of jobs for a worker: one of a Python function, because its runs would share the time."""
-        return self.parallel_runs if has_clocks(instance_for_seed(instance, seed)) else 1
+        return self.parallel_runs if has_clocks(instance_for_seed(instance, seed), self.on_gpu) else 1
 
     def _run_in_threads(self, batches: list[list[TargetJob]]) -> Generator[TargetOutcome]:
         """Return the outcomes of batches, with several in progress; after Ctrl-C these end early."""
@@ -184,7 +185,7 @@ class AlgorithmTarget(Target):
         """
         stop = self._stop
         objective, bounds = objective_of(job.instance)
-        clocks = self.timed and has_clocks(job.instance)
+        clocks = self.timed and has_clocks(job.instance, self.on_gpu)
         if clocks:
             algorithms = list(islice(cycle(algorithms), self.most_runs))
         minimizer = SharedSeedMinimizer(
@@ -238,7 +239,7 @@ class AlgorithmTarget(Target):
         if not self.timed:
             return None
         assert self.limits.seconds is not None
-        clocks = all(has_clocks(instance_for_seed(instance, 0)) for instance in instances)
+        clocks = all(has_clocks(instance_for_seed(instance, 0), self.on_gpu) for instance in instances)
         return self.limits.seconds * n_experiments / (self.parallel_runs if clocks else 1)
 
     def check(self, instances: Sequence[Any]) -> None:
@@ -283,9 +284,10 @@ def check_instance(instance: Any, number: int) -> Any:
         ) from error
 
 
-def has_clocks(instance: Any) -> bool:
+def has_clocks(instance: Any, on_gpu: bool) -> bool:
     """Whether every run of a batch on this instance can have its own clock: where the kernels evaluate."""
-    return find_forms(objective_of(instance)[0]).functor is not None
+    functor = find_forms(objective_of(instance)[0]).functor
+    return functor is not None and not (on_gpu and functor.cpu_only)
 
 
 def objective_of(instance: Any) -> tuple[Any, Any]:
