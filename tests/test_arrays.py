@@ -124,7 +124,7 @@ def test_points_and_values_may_be_told_in_any_layout(layout: Callable[[Any], Any
 @pytest.mark.parametrize("vectorized", [True, False])
 def test_constraints_may_return_any_layout(layout: Callable[[Any], Any], vectorized: bool) -> None:
     def ring(x: Any) -> Any:
-        return np.stack([x[0] + x[1], x[0] * x[1]])
+        return np.stack([x[..., 0] + x[..., 1], x[..., 0] * x[..., 1]], axis=-1)
 
     def solved(change: Callable[[Any], Any]) -> Minimizer:
         constraints = NonlinearConstraint(lambda x: change(ring(x)), [-1.0, -2.0], [1.0, 2.0])
@@ -186,15 +186,15 @@ def test_functions_may_return_the_same_memory_again() -> None:
 
     def half(k: int) -> Callable[[Any], Any]:
         def constraint(x: Any) -> Any:
-            values = memory[0, : x.shape[1]]
-            values[...] = x[k]
+            values = memory[0, : len(x)]
+            values[...] = x[:, k]
             return values
 
         return constraint
 
     shared, apart = (
         fit(constraints=[NonlinearConstraint(one, 0.5, 2.0) for one in functions])
-        for functions in ((half(0), half(1)), (lambda x: x[0], lambda x: x[1]))
+        for functions in ((half(0), half(1)), (lambda x: x[:, 0], lambda x: x[:, 1]))
     )
     assert same(shared, apart)
 
@@ -206,7 +206,7 @@ MASKED = np.ma.MaskedArray
     "call",
     [
         lambda: fit(lambda X: MASKED(f(X), X[:, 0] > 0)),
-        lambda: fit(constraints=NonlinearConstraint(lambda x: MASKED(x[0], x[0] > 0), 0.0, 1.0)),
+        lambda: fit(constraints=NonlinearConstraint(lambda x: MASKED(x[..., 0], x[..., 0] > 0), 0.0, 1.0)),
         lambda: play(lambda X, Y: MASKED(game(X, Y), game(X, Y) > 0)),
         lambda: get_problem("sphere", dim=2)(MASKED([[1.0, 2.0]], [[False, True]])),
         lambda: told(lambda X: (X, MASKED(f(X), X[:, 0] > 0))),
@@ -256,7 +256,7 @@ def constrained(**options: Any) -> ConstrainedProblem:
     return ConstrainedProblem(
         lambda X: X[:, 0] / 2 + X[:, 1],
         [(-3, 3)] * 2,
-        NonlinearConstraint(lambda x: x[0] * x[1], -np.inf, 1),
+        NonlinearConstraint(lambda x: x[..., 0] * x[..., 1], -np.inf, 1),
         **options,
     )
 

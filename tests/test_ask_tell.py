@@ -100,7 +100,7 @@ def test_the_loop_of_the_guide() -> None:
 def test_constraints_are_asked_inside_the_bounds() -> None:
     def inequality(x: Any) -> Any:
         assert inside(x)
-        return x[0]
+        return x[..., 0]
 
     m = make(DE(pop_size=8), constraints=NonlinearConstraint(inequality, 0, 3), **RUNS)
     assert results(fit_by_tell(m)) == results(make(DE(pop_size=8), constraints=m.constraints, **RUNS).fit(bowl))
@@ -185,7 +185,7 @@ def test_the_stop_iteration_of_an_objective_is_an_error(calls: int, parameters: 
 
 def test_the_stop_iteration_of_a_constraint_is_an_error() -> None:
     ends = Ends(20)
-    m = make(DE(pop_size=8), max_iter=50, constraints=NonlinearConstraint(lambda x: ends(x.T), 0, 30))
+    m = make(DE(pop_size=8), max_iter=50, constraints=NonlinearConstraint(ends, 0, 30))
     with pytest.raises((StopIteration, RuntimeError)):
         m.fit(bowl)
     assert np.isfinite(m.fun_)

@@ -24,7 +24,7 @@ def test_bounds_may_be_a_zip() -> None:
     assert np.array_equal(fit(fit_options={"bounds": pairs()}).x_, wanted)
     assert np.array_equal(fit(fit_options={"bounds": iter(BOX)}).x_, wanted)
     assert np.array_equal(minimize(f, pairs(), method="jde", max_iter=5, random_state=0, device="cpu").x, wanted)
-    problem = ConstrainedProblem(f, pairs(), NonlinearConstraint(lambda x: x[0], -9.0, 9.0))
+    problem = ConstrainedProblem(f, pairs(), NonlinearConstraint(lambda x: x[..., 0], -9.0, 9.0))
     assert np.array_equal(problem.bounds, BOX)
     assert fit(fit_options={"bounds": zip([0, 1], [1, 1], strict=True)}).params_["x1"] == 1.0  # fixed
     game = MinMaxSolver(max_iter=1, random_state=0, device="cpu")
@@ -48,7 +48,7 @@ def test_a_column_is_one_value_a_row(parameters: dict[str, Any]) -> None:
     column = fit(lambda X: f(X)[:, None], **parameters)
     assert np.array_equal(column.fitness_, fit(**parameters).fitness_)
     assert fit(lambda X: X, fit_options={"bounds": [(1.0, 2.0)]}).fun_ >= 1.0
-    problem = ConstrainedProblem(lambda X: f(X)[:, None], BOX, NonlinearConstraint(lambda x: x[0], 1.0, 3.0))
+    problem = ConstrainedProblem(lambda X: f(X)[:, None], BOX, NonlinearConstraint(lambda x: x[..., 0], 1.0, 3.0))
     assert problem.f(np.ones((4, 3))).shape == (4,)
 
 

@@ -84,14 +84,14 @@ OUTSIDE: dict[str, tuple[Any, Any, Any, float, float]] = {
         0.1,
     ),
     "ball": (
-        NonlinearConstraint(lambda x: (x**2).sum(axis=0), -np.inf, 0.75),
+        NonlinearConstraint(lambda x: (x**2).sum(axis=-1), -np.inf, 0.75),
         lambda X: (X**2).sum(axis=1) - 0.75,
         lambda X: -X.sum(axis=1),
         -1.5,
         0.1,
     ),
     "sphere": (
-        NonlinearConstraint(lambda x: (x**2).sum(axis=0), 0.75, 0.75),
+        NonlinearConstraint(lambda x: (x**2).sum(axis=-1), 0.75, 0.75),
         lambda X: abs((X**2).sum(axis=1) - 0.75),
         lambda X: -X.sum(axis=1),
         -1.5,
@@ -185,7 +185,7 @@ def test_f_may_have_no_value_at_the_limit_of_a_constraint(dim: int) -> None:
     s = search.run("SLSQP").x.sum()
     assert s == pytest.approx(dim * search.x[0], rel=1e-3)
     assert 1 / (1 - s) + 2 * (search.x[0] - 0.9) == pytest.approx(0, abs=1e-2)
-    sphere = NonlinearConstraint(lambda x: (x**2).sum(axis=0), -np.inf, 1)
+    sphere = NonlinearConstraint(lambda x: (x**2).sum(axis=-1), -np.inf, 1)
     root = feasible_search(lambda X: -np.sqrt(1 - (X**2).sum(axis=1)) - X[:, 0], sphere, np.full(dim, 0.9))
     with np.errstate(invalid="ignore"):
         assert root.run("SLSQP").fun == pytest.approx(-np.sqrt(2), abs=1e-5)
@@ -196,7 +196,7 @@ def test_f_may_have_no_value_at_the_limit_of_a_constraint(dim: int) -> None:
 
 def test_an_infeasible_best_point_becomes_feasible() -> None:
     """A random point is not on the sphere; the population alone has not reached it."""
-    sphere = NonlinearConstraint(lambda x: (x**2).sum(axis=0), 1.0, 1.0)
+    sphere = NonlinearConstraint(lambda x: (x**2).sum(axis=-1), 1.0, 1.0)
     plane = LinearConstraint(np.ones(6), 0.5, 0.5)
     given: dict[str, Any] = {"bounds": [(-2, 2)] * 6, "constraints": [sphere, plane], "max_evals": 1500}
     without = fit(lambda X: X[:, 0], **{**given, "max_evals": 1350}, polish=False)
@@ -207,7 +207,7 @@ def test_an_infeasible_best_point_becomes_feasible() -> None:
 
 
 def test_constraints_that_no_point_satisfies_end_the_search() -> None:
-    far = NonlinearConstraint(lambda x: x[0] ** 2 + x[1] ** 2, 100, np.inf)
+    far = NonlinearConstraint(lambda x: x[..., 0] ** 2 + x[..., 1] ** 2, 100, np.inf)
     m = fit(lambda X: X[:, 0], [(-3, 3)] * 2, far)
     assert not m.runs_[0].feasible
     assert m.max_violation_ == pytest.approx(82)
@@ -233,7 +233,7 @@ def test_it_is_never_worse_than_its_start(polish: Any) -> None:
 
 def test_discrete_variables_stay() -> None:
     bounds = {"n": Integer(1, 9), "rate": Log(1e-4, 1.0), "x": (-2.0, 2.0)}
-    product = NonlinearConstraint(lambda x: x[0] * x[1], 0.5, np.inf)
+    product = NonlinearConstraint(lambda x: x[..., 0] * x[..., 1], 0.5, np.inf)
     m = fit(lambda X: X[:, 0] + X[:, 1] + (X[:, 2] - 1) ** 2, bounds, product)
     assert m.params_["n"] == 1
     assert m.params_["rate"] == pytest.approx(0.5, rel=1e-5)

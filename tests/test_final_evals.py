@@ -54,7 +54,7 @@ def test_the_value_of_a_noisy_function_is_no_lucky_one() -> None:
         {"n_runs": 3, "n_islands": 2},
         {"algorithm": LSHADE(pop_size=30)},
         {"bounds": {"n": Integer(-3, 3), "x": (-1.0, 1.0)}},
-        {"constraints": NonlinearConstraint(lambda x: x[0], 1.0, 3.0)},
+        {"constraints": NonlinearConstraint(lambda x: x[..., 0], 1.0, 3.0)},
         {"device": ["cpu", "cpu"], "n_runs": 2},
         {"dtype": "float32"},
     ],
@@ -107,7 +107,7 @@ def test_points_that_are_nan_again_are_not_chosen() -> None:
 
 
 def test_runs_without_a_feasible_point_stay_as_they_are() -> None:
-    m = make(constraints=NonlinearConstraint(lambda x: x[0], 9.0, 10.0)).fit(lambda X: X[:, 1], bounds=BOX)
+    m = make(constraints=NonlinearConstraint(lambda x: x[..., 0], 9.0, 10.0)).fit(lambda X: X[:, 1], bounds=BOX)
     assert m.max_violation_ > 3.9
     assert m.n_evals_ == 1200
 
@@ -381,7 +381,7 @@ def test_other_errors_are_raised_all_the_same() -> None:
 
 
 def test_ask_and_tell_end_where_no_run_has_a_feasible_point() -> None:
-    m = make(bounds=BOX, constraints=NonlinearConstraint(lambda x: x[0], 9.0, 10.0), max_evals=400)
+    m = make(bounds=BOX, constraints=NonlinearConstraint(lambda x: x[..., 0], 9.0, 10.0), max_evals=400)
     asked = 0
     while not m.stopped_:
         X = m.ask()

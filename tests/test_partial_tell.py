@@ -58,7 +58,7 @@ def by_single_tells(m: Minimizer) -> Minimizer:
         {"n_runs": 3, "target": 0.5, "max_iter": 20},
         {"n_islands": 2, "dtype": "float32"},
         {"bounds": TYPED},
-        {"constraints": NonlinearConstraint(lambda x: x[0], 1.0, 3.0)},
+        {"constraints": NonlinearConstraint(lambda x: x[..., 0], 1.0, 3.0)},
     ],
     ids=", ".join,
 )
@@ -191,7 +191,7 @@ def test_an_error_of_a_constraint_leaves_the_values_to_be_told_again() -> None:
     def margin(x: Any) -> Any:
         if broken[0]:
             raise RuntimeError("no licence")
-        return x[0]
+        return x[..., 0]
 
     constraint = NonlinearConstraint(margin, -9.0, 9.0)
     broken[0] = False
@@ -282,7 +282,7 @@ def test_a_constraint_that_fails_takes_back_the_points_of_a_tell(bounds: Any) ->
     def g(x: Any) -> Any:
         if broken:
             raise RuntimeError("broken")
-        return x[0]
+        return x[..., 0]
 
     m, plain = (make(bounds=bounds, constraints=NonlinearConstraint(g, -9.0, 9.0)) for _ in range(2))
     X, ids = m.ask(8, return_ids=True)

@@ -166,7 +166,7 @@ def test_constraints(name: str, polish: Any) -> None:
 
 @pytest.mark.parametrize("vectorized", [True, False])
 def test_constraints_in_python(vectorized: bool) -> None:
-    ring = NonlinearConstraint(lambda x: x[0] ** 2 + x[1] ** 2, 1, 1)
+    ring = NonlinearConstraint(lambda x: x[..., 0] ** 2 + x[..., 1] ** 2, 1, 1)
     parameters: dict[str, Any] = {"bounds": BOX[:2], "constraints": [ring], "vectorized": vectorized}
     m = fit(lambda X: X[..., 0] + X[..., 1], **parameters)
     assert abs(m.fun_ + np.sqrt(2)) < 1e-5
@@ -195,7 +195,7 @@ def test_a_polish_at_an_active_constraint_ends(polish: Any) -> None:
 
 def test_a_feasible_point_stays_feasible() -> None:
     """The local search itself leaves the feasible points, where f is smaller."""
-    wall = NonlinearConstraint(lambda x: np.floor(x[0] * 8), 8, 80)
+    wall = NonlinearConstraint(lambda x: np.floor(x[..., 0] * 8), 8, 80)
     m = fit(lambda X: X[:, 0] ** 2, bounds=BOX[:1], constraints=wall, feasibility_tol=0.0)
     assert m.max_violation_ == 0
     assert m.x_[0] >= 1

@@ -107,7 +107,7 @@ def test_typed_variables_have_their_values(ending: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("vectorized", [True, False])
 def test_violations_are_recorded(vectorized: bool) -> None:
     recorder = Recorder()
-    constraint = NonlinearConstraint(lambda x: x[0] + x[1], 1.0, np.inf)
+    constraint = NonlinearConstraint(lambda x: x[..., 0] + x[..., 1], 1.0, np.inf)
     m = make(constraints=constraint, recorder=recorder, vectorized=vectorized).fit(sphere)
     table = recorder.table
     missing = 1.0 - points(table).sum(axis=1)
@@ -134,7 +134,9 @@ def test_other_phases_are_recorded() -> None:
 def test_a_polish_is_recorded(polish: str, vectorized: bool) -> None:
     recorder = Recorder()
     constraint = (
-        NonlinearConstraint(lambda x: x[0] + x[1], 1.5, np.inf) if polish in ("trust-constr", "SLSQP") else None
+        NonlinearConstraint(lambda x: x[..., 0] + x[..., 1], 1.5, np.inf)
+        if polish in ("trust-constr", "SLSQP")
+        else None
     )
     options = {"polish": polish, "n_runs": 2, "vectorized": vectorized, "constraints": constraint}
     m = make(recorder=recorder, **options).fit(sphere)

@@ -54,7 +54,7 @@ class Counted:
         return self.function(X)
 
 
-SUM = NonlinearConstraint(lambda x: x.sum(axis=0), -np.inf, 3.0)
+SUM = NonlinearConstraint(lambda x: x.sum(axis=-1), -np.inf, 3.0)
 
 
 def make(**parameters: Any) -> Minimizer:

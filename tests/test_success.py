@@ -55,7 +55,7 @@ def test_scipy() -> None:
 
 
 def test_a_target_is_reached_by_feasible_points_only() -> None:
-    nowhere = NonlinearConstraint(lambda x: x[0], 100, 200)
+    nowhere = NonlinearConstraint(lambda x: x[..., 0], 100, 200)
     result = minimize(f, BOX, constraints=nowhere, tol=10.0, max_iter=20, random_state=0, device="cpu")
     assert result.success is False
 

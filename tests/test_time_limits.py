@@ -218,7 +218,7 @@ def test_functions_of_constraints_end_at_the_limit(slow_part: str) -> None:
 
 
 def test_a_limit_of_evaluations_under_constraints() -> None:
-    m = make(constraints=NonlinearConstraint(lambda x: x[0], -20.0, 20.0), max_iter=0, max_eval_time=0.5, n_jobs=2)
+    m = make(constraints=NonlinearConstraint(lambda x: x[..., 0], -20.0, 20.0), max_iter=0, max_eval_time=0.5, n_jobs=2)
     with pytest.warns(RuntimeWarning, match="an evaluation took longer than"):
         m.fit(slow(0.0, hangs=3.0))
     assert m.n_evals_ == 20

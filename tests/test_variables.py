@@ -371,9 +371,9 @@ def vessel(X: Any) -> Any:
 
 
 def vessel_constraints(x: Any) -> Any:
-    s, h, r, length = x
+    s, h, r, length = x.T
     volume = np.pi * r**2 * length + 4 / 3 * np.pi * r**3
-    return np.stack([0.0193 * r - s, 0.00954 * r - h, 1 - volume / 1_296_000, length / 240 - 1])
+    return np.stack([0.0193 * r - s, 0.00954 * r - h, 1 - volume / 1_296_000, length / 240 - 1], axis=-1)
 
 
 def test_the_pressure_vessel_is_solved_without_rounding_by_hand() -> None:
@@ -395,7 +395,7 @@ def reducer(X: Any) -> Any:
 
 
 def reducer_constraints(x: Any) -> Any:
-    b, m, z, l1, l2, d1, d2 = x
+    b, m, z, l1, l2, d1, d2 = x.T
     return np.stack(
         [
             27 / (b * m**2 * z) - 1,
@@ -409,7 +409,8 @@ def reducer_constraints(x: Any) -> Any:
             b / (12 * m) - 1,
             (1.5 * d1 + 1.9) / l1 - 1,
             (1.1 * d2 + 1.9) / l2 - 1,
-        ]
+        ],
+        axis=-1,
     )
 
 
@@ -425,7 +426,7 @@ def test_the_speed_reducer_is_solved_without_rounding_by_hand() -> None:
 
 
 def test_constraints_with_ask_and_tell_get_the_values() -> None:
-    constraints = NonlinearConstraint(lambda x: x[0] % 1, 0, 0)  # an equality that only whole numbers satisfy
+    constraints = NonlinearConstraint(lambda x: x[..., 0] % 1, 0, 0)  # an equality that only whole numbers satisfy
     m = Minimizer(
         "jde", bounds={"n": Integer(0, 9)}, constraints=constraints, max_iter=15, random_state=0, device="cpu"
     )

@@ -87,8 +87,8 @@ class ModelRegressor(RegressorMixin, BaseModel):
     random_state : int, RandomState, Generator or None, default None
         Makes the fit repeatable. None: NumPy's global state makes the seed.
     constraints : LinearConstraint, NonlinearConstraint, a list of these, or None, default None
-        Constraints between the parameters, of `scipy.optimize`, on their vector in the order of the bounds; functions
-        take theta as the model does, with vectorized=True of shape (n_parameters, n). Local searches keep them.
+        Constraints between the parameters, of `scipy.optimize`, in the order of the bounds; functions take one vector
+        of parameters or, with vectorized=True, rows of candidates, (n, n_parameters). Local searches keep them.
     on_error : {"raise", "nan"}, default "raise"
         "nan": a candidate for which the model raises, or returns another shape than that of y, has the loss NaN, which
         never wins; the first one is a RuntimeWarning.

@@ -36,7 +36,7 @@ class ParameterConstraints:
     variables : Variables
         The parameters.
     vectorized : bool
-        Whether functions take many candidates, of shape (n_parameters, n).
+        Whether functions take many candidates, of shape (n, n_parameters).
     """
 
     def __init__(self, constraints: Any, variables: Variables, vectorized: bool) -> None:
@@ -70,9 +70,8 @@ class ParameterConstraints:
         m, equalities = self.problem.n_inequalities, self.problem.n_equalities
 
         def values(searched: Array) -> Array:
-            points = searched[None] if searched.ndim == 1 else searched.T
-            found = self.values(complete(points))
-            return found[0] if searched.ndim == 1 else found.T
+            found = self.values(complete(searched[None] if searched.ndim == 1 else searched))
+            return found[0] if searched.ndim == 1 else found
 
         return NonlinearConstraint(values, np.repeat([-np.inf, 0.0], [m, equalities]), 0.0)
 

@@ -316,7 +316,7 @@ def user_functions(rules: FeasibilityRules) -> list[UserFunction]:
     if problem.kernel is not None:
         return []
     functions = [
-        UserFunction(one.values_of_columns, "the constraints' function", one.form, one.of_point(1))
+        UserFunction(one.values_of_rows, "the constraints' function", one.form, one.of_point(1))
         for one in problem.nonlinear
     ]
     own = problem.values_of_rows, "the objective", problem.form, problem.of_point

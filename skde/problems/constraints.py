@@ -73,7 +73,7 @@ class ConstrainedProblem(StatedObjective):
     >>> import numpy as np
     >>> from scipy.optimize import NonlinearConstraint
     >>> from skde import ConstrainedProblem, Minimizer
-    >>> ring = NonlinearConstraint(lambda x: x[0] ** 2 + x[1] ** 2, 1, 4)
+    >>> ring = NonlinearConstraint(lambda X: X[:, 0] ** 2 + X[:, 1] ** 2, 1, 4)
     >>> problem = ConstrainedProblem(lambda X: X[:, 0] + X[:, 1], [(-3, 3)] * 2, ring)
     >>> problem.values(np.array([[0.0, 0.5]])).tolist()
     [[0.5, 0.75, -3.75]]

@@ -144,7 +144,7 @@ class Nonlinear(Constraint):
     lower, upper : array-like
         Bounds: one number, or one for every component.
     form : Form
-        Whether the function takes arrays, with the points as columns.
+        Whether the function takes arrays of points, a point a row.
     variables : Variables or None, default None
         Typed variables.
     """
@@ -167,25 +167,25 @@ class Nonlinear(Constraint):
     def values(self, X: Array, n_jobs: int | None, seconds_left: Callable[[], float] = unlimited) -> Array:
         """Return the function's components at the rows of X after checking them."""
         if self.form.rows is None:
-            self.form.rows = find_at(self.values_of_columns, self.of_point(n_jobs), X, f"{self.what}'s function")
+            self.form.rows = find_at(self.values_of_rows, self.of_point(n_jobs), X, f"{self.what}'s function")
         if self.form.rows:
-            values = self.values_of_columns(X)
+            values = self.values_of_rows(X)
         else:
             values = self._components(self.of_point(n_jobs)(X.copy(), seconds_left))
         self.size = values.shape[1]
         return values
 
-    def values_of_columns(self, X: Array) -> Array:
-        """Return the function's components at the rows of X by one call with the points as columns."""
-        given = self.function(X.copy().T)  # the function may write to it
+    def values_of_rows(self, X: Array) -> Array:
+        """Return the function's components at the rows of X by one call."""
+        given = self.function(X.copy())  # the function may write to it
         values = real_array(given, X, f"{self.what}'s return value")
-        values = values[None] if values.ndim == 1 else values
-        if values.ndim != 2 or values.shape[1] != len(X):
+        values = values[:, None] if values.ndim == 1 else values
+        if values.ndim != 2 or len(values) != len(X):
             raise ValueError(
-                f"{self.what}'s function must return shape (m, {len(X)}) or ({len(X)},) for x of shape "
-                f"{X.T.shape}, got {np.shape(given)}; a function of a single point needs vectorized=False"
+                f"{self.what}'s function must return shape ({len(X)}, m) or ({len(X)},) for X of shape "
+                f"{X.shape}, got {np.shape(given)}; a function of a single point needs vectorized=False"
             )
-        return self._components(values.T)
+        return self._components(values)
 
     def of_point(self, n_jobs: int | None) -> RowByRow:
         """Return the function as one of one point."""

@@ -57,7 +57,7 @@ def saddle(X: Any, Y: Any) -> Any:
 
 def sum_above_one(x: Any) -> Any:
     """Return x0 + x1 - 1 for SciPy's older form of constraints."""
-    return x[0] + x[1] - 1
+    return x[..., 0] + x[..., 1] - 1
 
 
 def minimizer(algorithm: Any, objective: Any = "rastrigin", dim: int = 12, **parameters: Any) -> Fit:

@@ -135,9 +135,12 @@ def test_an_order_of_parameters(vectorized: bool, seed: int) -> None:
 
 CONSTRAINTS: dict[str, tuple[Any, Any]] = {
     "linear": (LinearConstraint([1, 1], -np.inf, 3), lambda theta: 3 - theta[0] - theta[1]),
-    "nonlinear": (NonlinearConstraint(lambda theta: theta[0] * theta[1], -np.inf, 2), lambda p: 2 - p[0] * p[1]),
+    "nonlinear": (
+        NonlinearConstraint(lambda theta: theta[..., 0] * theta[..., 1], -np.inf, 2),
+        lambda p: 2 - p[0] * p[1],
+    ),
     "dictionary": (
-        {"type": "ineq", "fun": lambda theta: 2 - theta[0] * theta[1]},
+        {"type": "ineq", "fun": lambda theta: 2 - theta[..., 0] * theta[..., 1]},
         lambda theta: 2 - theta[0] * theta[1],
     ),
 }

@@ -88,7 +88,7 @@ def minimizer(rng: np.random.Generator) -> tuple[Minimizer, Box, Callable[[Any],
 
     constraints = None
     if dtype == "float64" and rng.random() < 0.3:
-        constraints = NonlinearConstraint(lambda x: x[0] * 1.0, -np.inf, box.centre[0])
+        constraints = NonlinearConstraint(lambda x: x[..., 0] * 1.0, -np.inf, box.centre[0])
     limits = (
         {"max_evals": int(rng.integers(3 * 30, 900))} if rng.random() < 0.5 else {"max_iter": int(rng.integers(25))}
     )

@@ -41,18 +41,18 @@ class Case:
         self.raises = bool(rng.random() < 0.3)
 
     def g(self, x: Any) -> Any:
-        """Return the constraint at points in columns, or at one point."""
-        return np.abs(x.T - self.centre).max(axis=-1) - self.limit
+        """Return the constraint at points in rows, or at one point."""
+        return np.abs(x - self.centre).max(axis=-1) - self.limit
 
     def f(self, X: Any) -> Any:
         """Return the values at rows, hidden where the constraint is violated."""
         away = X - self.centre
         values = np.where((np.abs(away) <= self.half).all(axis=-1), (away**2).sum(axis=-1), self.failure)
-        return np.where(self.g(X.T) > 1e-6, self.hidden, values)
+        return np.where(self.g(X) > 1e-6, self.hidden, values)
 
     def feasible_f(self, X: Any) -> Any:
         """Return the values at rows, all of which have to be feasible."""
-        assert not (self.g(X.T) > 1e-6).any()
+        assert not (self.g(X) > 1e-6).any()
         return self.f(X)
 
     def point(self, x: Any) -> float:
@@ -64,7 +64,7 @@ class Case:
 
     def both(self, X: Any) -> Any:
         """Return the values and the constraint at rows."""
-        return self.f(X), self.g(X.T)
+        return self.f(X), self.g(X)
 
 
 def results(m: Minimizer) -> str:

@@ -24,8 +24,8 @@ def game(X: Any, Y: Any) -> Any:
 
 def ring(kind: str = "both") -> ConstrainedProblem:
     """Return a problem with an inequality and an equality: the sum of x on a circle's arc."""
-    inside = NonlinearConstraint(lambda x: x[0] - x[1], -np.inf, 0.5)
-    on = NonlinearConstraint(lambda x: x[0] ** 2 + x[1] ** 2, 1.0, 1.0)
+    inside = NonlinearConstraint(lambda x: x[..., 0] - x[..., 1], -np.inf, 0.5)
+    on = NonlinearConstraint(lambda x: x[..., 0] ** 2 + x[..., 1] ** 2, 1.0, 1.0)
     return ConstrainedProblem(lambda X: X[:, 0] + X[:, 1], [(-2, 2)] * 2, {"both": [inside, on], "equality": on}[kind])
 
 
@@ -69,4 +69,4 @@ def played(solver: MinMaxSolver, cycles: int | None = None) -> MinMaxSolver:
 
 def constraint_of(problem: ConstrainedProblem) -> NonlinearConstraint:
     """Return a compiled problem's constraints as a function."""
-    return NonlinearConstraint(lambda x: problem.values(np.ascontiguousarray(x.T))[:, 1:].T, -np.inf, 0)
+    return NonlinearConstraint(lambda X: problem.values(X)[:, 1:], -np.inf, 0)

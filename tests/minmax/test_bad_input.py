@@ -16,7 +16,7 @@ from skde import DE, AugmentedLagrangian, ConstrainedProblem, Minimizer, MinMaxS
 from skde.engines import Game
 
 BOX = [(-2.0, 2.0)] * 2
-RING = NonlinearConstraint(lambda x: x[0] ** 2 + x[1] ** 2, 1, 1)
+RING = NonlinearConstraint(lambda x: x[..., 0] ** 2 + x[..., 1] ** 2, 1, 1)
 
 
 def f(X: Any, Y: Any) -> Any:
@@ -167,9 +167,9 @@ def test_allowed_values() -> None:
 
 def test_constraints() -> None:
     for constraint, message in (
-        (NonlinearConstraint(lambda x: x[:, :3], 0, 1), r"constraints\[0\]'s function must return shape"),
+        (NonlinearConstraint(lambda x: x[:3, :1], 0, 1), r"constraints\[0\]'s function must return shape"),
         (NonlinearConstraint(lambda x: x, [0, 0, 0], 1), "must return 3 components"),
-        (NonlinearConstraint(lambda x: x[0], -np.inf, np.inf), "has no constraints but its box: use Minimizer"),
+        (NonlinearConstraint(lambda x: x[..., 0], -np.inf, np.inf), "has no constraints but its box: use Minimizer"),
         (Bounds([-1, -1], [1, 1]), "has no constraints but its box: use Minimizer"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -181,7 +181,7 @@ def test_constraints() -> None:
 
 
 def test_constraints_that_are_nan_in_places() -> None:
-    partly = NonlinearConstraint(lambda x: np.where(x[0] < 0, np.nan, x[0] + x[1]), 0, 1)
+    partly = NonlinearConstraint(lambda x: np.where(x[..., 0] < 0, np.nan, x[..., 0] + x[..., 1]), 0, 1)
     solver = make(max_iter=30).fit(problem(partly))
     assert solver.runs_[0].feasible
     assert solver.x_[0] >= 0
@@ -191,7 +191,7 @@ def test_constraints_that_are_nan_in_places() -> None:
 @pytest.mark.parametrize("options", [{}, {"multipliers": "evolve", "penalty": 1e3}])
 @pytest.mark.parametrize("upper", [np.inf, 100])
 def test_infeasible_problems(upper: float, options: dict[str, Any]) -> None:
-    far = NonlinearConstraint(lambda x: x[0] ** 2 + x[1] ** 2, 100, upper)
+    far = NonlinearConstraint(lambda x: x[..., 0] ** 2 + x[..., 1] ** 2, 100, upper)
     solver = make(max_iter=30, **options).fit(problem(far))
     assert not solver.runs_[0].feasible
     assert not solver.converged_

@@ -294,7 +294,7 @@ def test_results_of_a_constrained_problem_need_no_call_after_the_fit() -> None:
 
     def inside(x: Any) -> Any:
         assert not closed
-        return x.sum(axis=0)
+        return x.sum(axis=-1)
 
     fitted = make().fit(ConstrainedProblem(lambda X: (X**2).sum(axis=1), BOX, NonlinearConstraint(inside, 1.0, np.inf)))
     closed.append(True)

@@ -188,7 +188,7 @@ def test_points_of_a_constrained_problem_are_kept(call: int) -> None:
         return float(x[0] + x[1])
 
     def problem(f: Any) -> ConstrainedProblem:
-        inside = NonlinearConstraint(lambda x: x[0] ** 2 + x[1] ** 2, -np.inf, 1.0)
+        inside = NonlinearConstraint(lambda x: x[..., 0] ** 2 + x[..., 1] ** 2, -np.inf, 1.0)
         return ConstrainedProblem(f, [(-2, 2)] * 2, inside, vectorized=False)
 
     whole = new(pairwise="auto").fit(problem(lambda x: float(x[0] + x[1])))

@@ -160,7 +160,7 @@ def test_workers_evaluate_the_points_of_a_constrained_problem(workers: None) -> 
     def f(x: Any) -> float:
         return float(x @ x)
 
-    inside = NonlinearConstraint(lambda x: x[0] + x[1], 1.0, np.inf)
+    inside = NonlinearConstraint(lambda x: x[..., 0] + x[..., 1], 1.0, np.inf)
     problem = ConstrainedProblem(f, [(-2, 2)] * 2, inside, vectorized=False)
     alone, together = (new(n_jobs=n_jobs, pairwise="auto").fit(problem) for n_jobs in (None, 2))
     assert same(alone, together)

@@ -99,7 +99,7 @@ def test_a_loaded_constrained_problem_has_its_multipliers(tmp_path: Path) -> Non
 
 def test_a_lagrangian_takes_the_values() -> None:
     """Minimise n + r where n r >= 7, n is whole and r one of a few numbers: 4 + 2."""
-    constraint = NonlinearConstraint(lambda x: x[0] * x[1], 7, np.inf)
+    constraint = NonlinearConstraint(lambda x: x[..., 0] * x[..., 1], 7, np.inf)
     space = {"n": Integer(1, 9), "r": Ordinal([0.5, 1, 2, 4]), "unused": Log(0.1, 1.0)}
     problem = ConstrainedProblem(lambda X: X[:, 0] + X[:, 1], space, constraint)
     m = solver(max_iter=30).fit(problem)

@@ -56,7 +56,7 @@ def test_an_objective_may_return_an_array_of_any_library(parameters: dict[str, A
 
 def test_constraints_and_games_may_too() -> None:
     def ring(wrapped: Callable[[Any], Any]) -> NonlinearConstraint:
-        return NonlinearConstraint(lambda x: wrapped(x[0] + x[1]), 1.0, 3.0)
+        return NonlinearConstraint(lambda x: wrapped(x[..., 0] + x[..., 1]), 1.0, 3.0)
 
     assert same(fit(constraints=ring(Foreign)), fit(constraints=ring(lambda c: c)))
     plain, foreign = (
@@ -103,7 +103,9 @@ def test_a_torch_function_on_the_cpu() -> None:
     X = np.zeros((4, 2))
     assert np.shares_memory(np.asarray(from_torch(lambda X: X)(X)), X)
     constraint = NonlinearConstraint(from_torch(lambda x: x[0] + x[1]), 1.0, 3.0)
-    assert same(fit(constraints=constraint), fit(constraints=NonlinearConstraint(lambda x: x[0] + x[1], 1.0, 3.0)))
+    assert same(
+        fit(constraints=constraint), fit(constraints=NonlinearConstraint(lambda x: x[..., 0] + x[..., 1], 1.0, 3.0))
+    )
 
 
 def test_read_only_arrays_are_copied_for_dlpack() -> None:

@@ -143,7 +143,7 @@ def test_problems_and_constraints(dispatch: None) -> None:
 
     def inequality(x: Any) -> Any:
         assert isinstance(x, np.ndarray)
-        return x[0]
+        return x[..., 0]
 
     constrained = make(constraints=NonlinearConstraint(inequality, 1.0, 3.0))
     assert constrained.fit(lambda X: Foreign(squares(X.array)), bounds=bounds).x_.array[0] >= 1.0 - 1e-6

@@ -33,7 +33,7 @@ def test_tell_with_infeasible_points() -> None:
     asked = m.ask()
     m.tell(asked, total(asked))
     assert np.isnan(m.fun_)
-    assert m.max_violation_ == pytest.approx(100 - radius(asked.T).max())
+    assert m.max_violation_ == pytest.approx(100 - radius(asked).max())
     with pytest.raises(ValueError, match=r"constraints\[0\] leaves nothing"):
         make(constraints=Bounds(4, 5), bounds=BOX).ask()
 

@@ -74,7 +74,7 @@ def test_history_and_fitness_are_in_terms_of_f() -> None:
     assert np.isinf(best[:first]).all()
     assert (np.diff(best[first:]) <= 0).all()
     assert best[-1] == m.fun_
-    feasible = radius(m.population_.T) <= 0.01 + 1e-6
+    feasible = radius(m.population_) <= 0.01 + 1e-6
     np.testing.assert_array_equal(m.fitness_, np.where(feasible, total(m.population_), np.inf))
     start = Minimizer("de", constraints=narrow, max_iter=0, random_state=0).fit(total, bounds=BOX)
     assert np.isinf(start.fitness_).all()
@@ -94,7 +94,7 @@ def test_nothing_is_feasible() -> None:
 
 
 def test_runs_with_nan_only() -> None:
-    c = NonlinearConstraint(lambda x: np.where(x[0] > 2.9, 0.0, np.nan), -1, 1)
+    c = NonlinearConstraint(lambda x: np.where(x[..., 0] > 2.9, 0.0, np.nan), -1, 1)
     m = Minimizer(skde.DE(pop_size=10), constraints=c, n_runs=20, max_iter=0, random_state=0).fit(total, bounds=BOX)
     blind = [run for run in m.runs_ if not run.feasible]
     assert 0 < len(blind) < 20
@@ -122,7 +122,7 @@ def test_no_constraints_no_violation() -> None:
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_values_that_are_no_numbers(bad: float) -> None:
     with pytest.warns(RuntimeWarning, match="the constraints were finite at none of 6100 points"):
-        blind = make(constraints=NonlinearConstraint(lambda x: x[0] * 0 + bad, 0, 1)).fit(total, bounds=BOX)
+        blind = make(constraints=NonlinearConstraint(lambda x: x[..., 0] * 0 + bad, 0, 1)).fit(total, bounds=BOX)
     assert not blind.converged_
     assert blind.message_.startswith("No feasible point was found, the least violation is inf.")
     half = make().fit(lambda X: np.where(X[:, 0] < -0.5, bad, total(X)), bounds=BOX)

@@ -220,10 +220,12 @@ def test_exceptions_that_become_nan() -> None:
 
 
 CONSTRAINTS: dict[str, tuple[Callable[[Any], Any], bool]] = {
-    "either": (lambda x: x[0] + x[1], True),
+    "either": (lambda x: x[..., 0] + x[..., 1], True),
+    "first axis": (lambda x: x[0] + x[1], False),
     "reduces everything": (lambda x: np.sum(x), False),
-    "a list": (lambda x: [x[0] + x[1], x[0] * x[1]], True),
-    "a matrix": (lambda x: np.ones((2, len(x))) @ x, True),
+    "a list": (lambda x: [x[0] + x[1], x[0] * x[1]], False),
+    "a matrix": (lambda x: np.ones((2, len(x))) @ x, False),
+    "a product of rows": (lambda x: x @ np.ones((x.shape[-1], 2)), True),
     "a product": (lambda x: x @ x, False),
     "an if": (lambda x: x[0] if x[0] > 0 else 0.0, False),
     "sorted": (lambda x: np.sort(x)[0], False),
@@ -234,7 +236,7 @@ CONSTRAINTS: dict[str, tuple[Callable[[Any], Any], bool]] = {
 @pytest.mark.parametrize("dim", [2, 3, 5, 6])
 @pytest.mark.parametrize("name", CONSTRAINTS)
 def test_constraints_of_scipys_users(name: str, dim: int) -> None:
-    function, columns = CONSTRAINTS[name]
+    function, takes_rows = CONSTRAINTS[name]
     shapes: list[Any] = []
 
     def counted(x: Any) -> Any:
@@ -244,7 +246,7 @@ def test_constraints_of_scipys_users(name: str, dim: int) -> None:
     constraint = NonlinearConstraint(counted, -np.inf, 1.0)
     r = minimize(scipy.optimize.rosen, [(-2, 2)] * dim, constraints=constraint, max_iter=5, random_state=0)
     assert np.max(function(r.x)) <= 1 + 1e-5
-    assert shapes[-1] == (2 if columns else 1)
+    assert shapes[-1] == (2 if takes_rows else 1)
     problem = ConstrainedProblem(scipy.optimize.rosen, [(-2, 2)] * dim, NonlinearConstraint(function, -np.inf, 1.0))
     X = np.random.default_rng(0).uniform(-2, 2, (3, dim))
     expected = [[scipy.optimize.rosen(x), *(np.atleast_1d(function(x)) - 1)] for x in X]

@@ -155,14 +155,14 @@ def test_a_violation_needs_no_objective() -> None:
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_a_failed_value_is_worse_than_every_violation(bad: float) -> None:
-    constraint = NonlinearConstraint(lambda x: x[0], -np.inf, 0.5)
+    constraint = NonlinearConstraint(lambda x: x[..., 0], -np.inf, 0.5)
     m = Minimizer("jde", max_iter=30, constraints=constraint, random_state=0)
     m.fit(lambda X: np.where(X[:, 0] < 0.4, bad, X[:, 1]), bounds=[(0, 1)] * 2)
     assert 0.4 <= m.x_[0] <= 0.5 + 1e-6
 
 
 def test_a_constraint_that_is_nan_is_an_infinite_violation() -> None:
-    hole = NonlinearConstraint(lambda x: np.where(x[0] < 0.9, np.nan, x[1]), -np.inf, 0.5)
+    hole = NonlinearConstraint(lambda x: np.where(x[..., 0] < 0.9, np.nan, x[..., 1]), -np.inf, 0.5)
     f = Feasible()
     m = Minimizer("jde", max_iter=50, constraints=hole, random_state=0)
     m.fit(lambda X: f(np.where((X[:, :1] >= 0.9) & (X[:, 1:2] <= 0.5 + 1e-6), X * 0 + 1, X)), bounds=[(0, 1)] * 2)

@@ -170,13 +170,13 @@ def test_joblib_workers_call_the_function() -> None:
 @pytest.mark.parametrize(
     ("objective", "function", "message"),
     [
-        (MIXING["ranks"], lambda x: x[0], "the objective must compute the value of a row from that row alone"),
+        (MIXING["ranks"], lambda X: X[:, 0], "the objective must compute the value of a row from that row alone"),
         (
             f,
-            lambda x: x[0] - x[0].mean(),
+            lambda X: X[:, 0] - X[:, 0].mean(),
             "the constraints' function must compute the value of a row from that row alone",
         ),
-        (f, lambda x: np.stack([x[0], x[1] - x[1].min()]), "the constraints' function must compute"),
+        (f, lambda X: np.stack([X[:, 0], X[:, 1] - X[:, 1].min()], axis=1), "the constraints' function must compute"),
     ],
 )
 def test_constrained_problems(solve: Any, objective: Any, function: Any, message: str) -> None:

@@ -33,7 +33,7 @@ def bowl(X: np.ndarray) -> np.ndarray:
 
 
 def ring(x: np.ndarray) -> np.ndarray:
-    return x[0] ** 2 + x[1] ** 2
+    return x[..., 0] ** 2 + x[..., 1] ** 2
 
 
 def saddle(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
@@ -79,8 +79,10 @@ def test_differential_evolution(settings: dict[str, Any]) -> None:
     own = {"maxiter": 20, "polish": False, "updating": "deferred", "rng": 0, **settings}
 
     def solve(change: Callable[..., Any]) -> tuple[Any, float]:
-        below = [LinearConstraint([[1, 0]], -np.inf, 1), NonlinearConstraint(change(ring), 1.0, np.inf)]
-        function = (lambda x: bowl(x.T)) if settings.get("vectorized") else bowl
+        columns = settings.get("vectorized")
+        outside = change((lambda x: ring(x.T)) if columns else ring)
+        below = [LinearConstraint([[1, 0]], -np.inf, 1), NonlinearConstraint(outside, 1.0, np.inf)]
+        function = (lambda x: bowl(x.T)) if columns else bowl
         found = differential_evolution(change(function), BOX, constraints=below, **own)
         return found.x.tolist(), found.fun
 

@@ -60,8 +60,10 @@ def test_games(side: Any, function: Any, archive: int, renewal: float) -> None:
 
 def ring() -> ConstrainedProblem:
     """Two inequalities, of which one is active, and an equality."""
-    below = NonlinearConstraint(lambda x: np.stack([x[0] - x[1], x[1] - 1.5]), -np.inf, [0.5, 0])
-    on = NonlinearConstraint(lambda x: x[0] * x[0] + x[1] * x[1], 2.0, 2.0)
+    below = NonlinearConstraint(
+        lambda x: np.stack([x[..., 0] - x[..., 1], x[..., 1] - 1.5], axis=-1), -np.inf, [0.5, 0]
+    )
+    on = NonlinearConstraint(lambda x: x[..., 0] * x[..., 0] + x[..., 1] * x[..., 1], 2.0, 2.0)
     return ConstrainedProblem(lambda X: X[:, 0] + 2 * X[:, 1], [(-2, 2)] * 2, [below, on])
 
 

@@ -26,7 +26,7 @@ def bowl(X: Vector) -> Vector:
 
 
 def radius(x: Vector) -> Vector:
-    r: Vector = x[0] ** 2 + x[1] ** 2
+    r: Vector = x[..., 0] ** 2 + x[..., 1] ** 2
     return r
 
 

@@ -145,7 +145,7 @@ def test_numbers_of_codes() -> None:
 def test_large_and_small_values_and_constraints(algorithm: str, scale: float) -> None:
     fitted = Minimizer(
         algorithm,
-        constraints=NonlinearConstraint(lambda x: scale * (x.sum(0) - 1), -np.inf, 0),
+        constraints=NonlinearConstraint(lambda x: scale * (x.sum(-1) - 1), -np.inf, 0),
         feasibility_tol=1e-6 * scale,
         max_evals=6000,
         target=0.215 * scale,

@@ -20,7 +20,11 @@ from .disc import BOX, DISC, X, make, problem, radius, total
 def test_one_sided_bounds_of_a_constraint() -> None:
     """Two bounds, one, none, and an equality; h comes after all g."""
     lower, upper = [1.0, -np.inf, -np.inf, 0.5, 2.0], [4.0, 3.0, np.inf, np.inf, 2.0]
-    c = NonlinearConstraint(lambda x: np.stack([x[0], x[1], x[0], x[0] * x[1], x[0] - x[1]]), lower, upper)
+    c = NonlinearConstraint(
+        lambda x: np.stack([x[..., 0], x[..., 1], x[..., 0], x[..., 0] * x[..., 1], x[..., 0] - x[..., 1]], axis=-1),
+        lower,
+        upper,
+    )
     found = problem(c)
     assert (found.n_inequalities, found.n_equalities) == (4, 1)
     a, b = X.T
@@ -58,10 +62,10 @@ def test_functions_of_one_point() -> None:
     one = ConstrainedProblem(
         lambda x: x[0] + x[1],
         BOX,
-        [NonlinearConstraint(lambda x: x @ x, -np.inf, 2.0), NonlinearConstraint(lambda x: [x[0], 1.0], 0, 1)],
+        [NonlinearConstraint(lambda x: x @ x, -np.inf, 2.0), NonlinearConstraint(lambda x: [x[..., 0], 1.0], 0, 1)],
         vectorized=False,
     )
-    many = problem([DISC, NonlinearConstraint(lambda x: np.stack([x[0], 1 + 0 * x[1]]), 0, 1)])
+    many = problem([DISC, NonlinearConstraint(lambda x: np.stack([x[..., 0], 1 + 0 * x[..., 1]], axis=-1), 0, 1)])
     np.testing.assert_array_equal(one.values(X), many.values(X))
     np.testing.assert_array_equal(one.with_jobs(2).values(X), many.values(X))
 
@@ -128,12 +132,12 @@ def test_constraints_of_another_kind(constraints: Any, message: str) -> None:
     ("function", "bound", "message"),
     [
         (
-            lambda x: x[0][:-1],
+            lambda x: x[:-1, 0],
             1,
-            r"constraints\[0\]'s function must return shape \(m, \d+\) or \(\d+,\) for x of shape",
+            r"constraints\[0\]'s function must return shape \(\d+, m\) or \(\d+,\) for X of shape",
         ),
         (lambda x: x, [1, 2, 3], r"must return 3 components, as many as before or as its bounds, got 2"),
-        (lambda x: x[:0], 1, r"must return at least 1 components"),
+        (lambda x: x[..., :0], 1, r"must return at least 1 components"),
     ],
 )
 def test_constraints_that_return_another_shape(function: Any, bound: Any, message: str) -> None:
@@ -145,6 +149,27 @@ def test_constraints_that_return_another_shape(function: Any, bound: Any, messag
         make(constraints=constraint).fit(total, bounds=BOX)
 
 
+@pytest.mark.parametrize("shape", ["vector", "column", "two components"])
+def test_rows_are_points_of_constraints(shape: str) -> None:
+    shapes: list[Any] = []
+
+    def function(X: Any) -> Any:
+        shapes.append(X.shape)
+        first, second = X[:, 0] ** 2, X[:, 1] ** 2
+        together = first + second
+        found = {"vector": together, "column": together[:, None], "two components": np.stack([first, second], axis=1)}
+        return found[shape]
+
+    rows = problem(NonlinearConstraint(function, -np.inf, 2.0), vectorized=True)
+    points = np.array([[0.5, 1.0], [2.0, 0.0], [0.0, 0.25]])
+    expected = points**2 if shape == "two components" else (points**2).sum(axis=1, keepdims=True)
+    assert np.array_equal(rows.constraint_values(points), expected - 2.0)
+    fitted = make(constraints=NonlinearConstraint(function, -np.inf, 2.0), vectorized=True).fit(total, bounds=BOX)
+    assert {found[1] for found in shapes} == {2}
+    assert max(function(fitted.x_[None])) <= 2.0 + 1e-6 if shape != "two components" else fitted.max_violation_ <= 1e-6
+    assert fitted.fun_ < (-1.9 if shape != "two components" else -2.5)
+
+
 def test_a_constraint_of_one_point_that_is_said_to_take_arrays() -> None:
     found = ConstrainedProblem(total, BOX, NonlinearConstraint(lambda x: 1.0, -np.inf, 1), vectorized=True)
     with pytest.raises(ValueError, match="a function of a single point needs vectorized=False"):
@@ -153,14 +178,14 @@ def test_a_constraint_of_one_point_that_is_said_to_take_arrays() -> None:
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_constraint_has_as_many_components_for_every_point(n_jobs: int) -> None:
-    varying = NonlinearConstraint(lambda x: x[: 1 + (x[0] > 0)], -1, 1)
+    varying = NonlinearConstraint(lambda x: x[: 1 + (x[..., 0] > 0)], -1, 1)
     wrong = ConstrainedProblem(lambda x: x @ x, [(-1, 1)] * 2, varying, vectorized=False).with_jobs(n_jobs)
     with pytest.raises(ValueError, match=r"as many numbers for every point, got shapes \(1,\) and \(2,\)|\(1, 1\)"):
         wrong.constraint_values(np.array([[-0.5, 0.0], [0.5, 0.0]]))
 
 
 def test_a_constraint_keeps_its_number_of_components() -> None:
-    found = problem(NonlinearConstraint(lambda x: x if x.shape[1] == 1 else x[0], 0, 1))
+    found = problem(NonlinearConstraint(lambda X: X if len(X) == 1 else X[:, 0], 0, 1), vectorized=True)
     assert found.n_inequalities == 4
     with pytest.raises(ValueError, match="must return 2 components, as many as before or as its bounds, got 1"):
         found.values(X)
@@ -208,13 +233,13 @@ def test_as_scipys_method(constraints: Any) -> None:
 
 
 def test_like_scipys_own() -> None:
-    """The same constraints, in the convention of differential_evolution with vectorized=True."""
-    disc = NonlinearConstraint(lambda x: radius(x)[None], -np.inf, 2.0)
-    constraints = [disc, LinearConstraint([[1, -1]], 0.5, 1)]
+    """The same constraints; points are columns in differential_evolution with vectorized=True, and rows here."""
+    disc = NonlinearConstraint(lambda x: radius(x.T)[None], -np.inf, 2.0)
+    line = LinearConstraint([[1, -1]], 0.5, 1)
     theirs = scipy.optimize.differential_evolution(
         lambda x: x[0] + x[1],
         BOX,
-        constraints=constraints,
+        constraints=[disc, line],
         vectorized=True,
         updating="deferred",
         rng=0,
@@ -222,7 +247,7 @@ def test_like_scipys_own() -> None:
         maxiter=100,
         tol=0,
     )
-    ours = make(constraints=constraints, max_iter=300).fit(total, bounds=BOX)
+    ours = make(constraints=[DISC, line], max_iter=300).fit(total, bounds=BOX)
     assert ours.fun_ == pytest.approx(theirs.fun, abs=1e-4)
 
 
@@ -243,7 +268,7 @@ def test_an_empty_list_says_that_there_are_no_constraints(none: Any) -> None:
     with pytest.raises(ValueError, match="has no constraints but its box: use Minimizer"):
         MinMaxSolver(max_iter=1).fit(problem(none))
     asked = make(constraints=none, bounds=BOX)
-    asked.tell(points := asked.ask(), total(points), g=radius(points.T) - 2)
+    asked.tell(points := asked.ask(), total(points), g=radius(points) - 2)
     assert asked.max_violation_ >= 0
 
 

@@ -65,7 +65,7 @@ def cases(seed: int) -> Iterator[Case]:
         rows = 10.0 ** random.integers(-3, 4, len(b))
         scaled.constraints = LinearConstraint(A / size * rows[:, None], -np.inf, b * rows)
         yield scaled
-        product = NonlinearConstraint(lambda x: np.exp(np.log(np.abs(x) + 1e-300).sum(axis=0) / len(x)), 1.0, np.inf)
+        product = NonlinearConstraint(lambda X: np.exp(np.log(np.abs(X) + 1e-300).mean(axis=1)), 1.0, np.inf)
         yield Case(f"product-{dim}", lambda X: X.sum(axis=1), [(0.0, 10.0)] * dim, product)
         yield Case(f"corners-{dim}", corners(A[::-1]), [(-5, 5)] * dim, LinearConstraint(A[:3], -np.inf, b[:3] - 1))
         hidden = LinearConstraint(np.ones(dim), -np.inf, 1.0)
@@ -99,8 +99,8 @@ def corners(A: Any) -> Callable[[Any], Any]:
 
 
 def distances(centers: Any) -> Callable[[Any], Any]:
-    """Return the squared distances from points, as SciPy's function of x of shape (dim, n)."""
-    return lambda x: ((x[None] - centers[:, :, None]) ** 2).sum(axis=1)
+    """Return the squared distances from points, as a function of X of shape (n, dim)."""
+    return lambda X: ((X[:, None] - centers) ** 2).sum(axis=2)
 
 
 def valley(X: Any) -> Any:

@@ -147,18 +147,17 @@ class Constrained:
         self.last_values = np.array([constraint for constraint, _ in rows])
         return np.array([value for _, value in rows])
 
-    def of_columns(self, x: FloatArray) -> FloatArray:
-        """Return the constraints g(x) <= 0 of the columns of x, of shape (m, n)."""
-        X = np.ascontiguousarray(x.T)
+    def of_rows(self, X: FloatArray) -> FloatArray:
+        """Return the constraints g(x) <= 0 of the rows of X, of shape (n, m)."""
         if not np.array_equal(X, self.last_points):
-            return np.array([self.copy.constraint(row) for row in X]).T
-        return self.last_values.T
+            return np.array([self.copy.constraint(row) for row in X])
+        return self.last_values
 
     def constraints(self) -> Any:
         """Return the constraints in SciPy's form."""
         from scipy.optimize import NonlinearConstraint
 
-        return NonlinearConstraint(self.of_columns, -np.inf, 0.0)
+        return NonlinearConstraint(self.of_rows, -np.inf, 0.0)
 
 
 # -- files -------------------------------------------------------------------------------------------------------------
