@@ -465,7 +465,7 @@ class RacingTuner(TunerResults, BaseEstimator):
         OSError
             If the file cannot be written.
         """
-        self._fitted()
+        self._require_fit()
         check_int("held_out", held_out, 0)
         write_report(self, path, self._held_out_costs(held_out) if held_out else None)
         return self
