@@ -205,7 +205,8 @@ def find_objective(text: str, dim: int | None) -> Any:
         return NamedFunction(text, owner)
     if stated.functor is None and stated.constrained is None:
         raise InputError(
-            f"{text!r} must be a function, a Problem, a ConstrainedProblem or a DeviceObjective, got {owner!r}"
+            f"{text!r} must be a function, of Python or C, a Problem, a ConstrainedProblem or a DeviceObjective, "
+            f"got {owner!r}"
         )
     return owner
 

@@ -267,7 +267,7 @@ class Minimizer(MinimizerParameters):
 
         Parameters
         ----------
-        objective : str, Problem, ConstrainedProblem, DeviceObjective or callable
+        objective : str, Problem, ConstrainedProblem, DeviceObjective, function of C or callable
             A problem's name; a problem, with or without constraints; C++ compiled into the kernels; or f(X) on
             arrays of shape (n, dim), for any n, of the device's library, or f(x) of one point, which gets a dict of
             named variables, or keywords. Values may be of another library on the device, see `from_torch`, `from_jax`.

@@ -208,7 +208,7 @@ def as_objective(
 
     Parameters
     ----------
-    objective : str, Problem, ConstrainedProblem, DeviceObjective or callable
+    objective : str, Problem, ConstrainedProblem, DeviceObjective, function of C or callable
         The user's objective.
     dim : int or None
         Number of variables; None: that of the problem or of the bounds.

@@ -161,8 +161,8 @@ def state_forms(objective: Any, dim: int | None = None, bounds: Any = None) -> S
         raise TypeError(f"{stated!r} is a function of x and y; a Minimizer takes functions of x alone")
     if stated.constrained is None and stated.functor is None and stated.function is None:
         raise TypeError(
-            "the objective must be a problem's name, a Problem, a ConstrainedProblem, a DeviceObjective or a callable, "
-            f"got {objective!r} ({type(objective).__name__})"
+            "the objective must be a problem's name, a Problem, a ConstrainedProblem, a DeviceObjective, a function of "
+            f"C or a callable, got {objective!r} ({type(objective).__name__})"
         )
     return stated
 

@@ -62,8 +62,9 @@ class CFunction(StatedObjective, CompiledDefaults):
         return f"CFunction({self.name!r}, {self.signature!r})"
 
     def __call__(self, X: Array) -> Array:
-        """Return the values at the rows of X, array-like of shape (n, d) of NumPy; float32 is kept."""
-        return evaluate(self, points(X, None, self))
+        """Return the values at the rows of X, array-like of shape (n, d) of NumPy, or at one point; float32 is kept."""
+        f = evaluate(self, points(X, None, self, one=True))
+        return f[0] if np.ndim(X) == 1 else f
 
     def __copy__(self) -> Self:
         """Return the function itself, which does not change."""

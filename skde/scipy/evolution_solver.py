@@ -16,6 +16,7 @@ from skde.algorithms import DE
 from skde.fit.local_search import LocalSearch, find_method
 from skde.minimizer import Minimizer
 from skde.objectives.feasibility import feasibility_codes, values_of_codes
+from skde.problems import find_forms
 from skde.scipy.inputs import (
     STRATEGIES,
     Box,
@@ -98,6 +99,10 @@ class DifferentialEvolutionSolver:
         vectorized: bool = False,
         seed: Any = None,
     ) -> None:
+        stated = find_forms(func)
+        if vectorized and stated.functor is not None:
+            raise TypeError(f"vectorized=True is for a Python function of points in columns, got {stated!r}")
+        func = stated.callable_form or func
         self.func, self.args = func, args if isinstance(args, tuple) else (args,)
         self.strategy = check_strategy(strategy)
         self.maxiter = 1000 if maxiter is None else check_int("maxiter", maxiter, 0)

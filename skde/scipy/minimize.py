@@ -35,7 +35,7 @@ def minimize(
 
     Parameters
     ----------
-    fun : str, Problem, ConstrainedProblem, DeviceObjective or callable
+    fun : str, Problem, ConstrainedProblem, DeviceObjective, function of C or callable
         As in `Minimizer.fit`; a callable is ``f(X, *args)``, of arrays of points or of one point.
     bounds : array-like of shape (dim, 2), scipy.optimize.Bounds, mapping, list of Variable or None, default None
         The box, or typed variables, as in `Minimizer`.

@@ -17,7 +17,7 @@ import scipy.special.cython_special
 from scipy import LowLevelCallable
 from scipy.optimize import LinearConstraint, NonlinearConstraint
 
-from skde import DE, ConstrainedProblem, Minimizer, MinMaxSolver, minimize, scipy_method
+from skde import DE, ConstrainedProblem, Minimizer, MinMaxSolver, differential_evolution, minimize, scipy_method
 from skde.cli.main import main
 from skde.engines import CpuEngine
 from skde.objectives.device import find_compiler
@@ -172,6 +172,11 @@ def test_scipys_interfaces(function: Any) -> None:
     own = scipy_method("de", max_iter=30, random_state=0)
     assert minimize(values, BOX, method="de", max_iter=30, random_state=0).fun == expected
     assert scipy_minimize(function, [0.0] * 3, method=own, bounds=BOX).fun <= value([0.0] * 3)
+    for polish in (False, True):
+        found = [differential_evolution(f, BOX, maxiter=5, rng=0, polish=polish) for f in (function, value)]
+        assert found[0].fun == found[1].fun
+    with pytest.raises(TypeError, match="vectorized=True is for a Python function of points in columns"):
+        differential_evolution(function, BOX, vectorized=True, updating="deferred")
     with pytest.raises(TypeError, match="args are passed on to a Python function"):
         minimize(function, BOX, args=(1,))
 

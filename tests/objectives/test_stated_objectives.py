@@ -88,7 +88,7 @@ def test_the_command_line_refuses_what_is_no_function_of_x(tmp_path: Path, monke
     (tmp_path / "own_games.py").write_text("import skde\ngame = skde.get_problem('minmax/rustem1')\nname = 'sphere'\n")
     monkeypatch.syspath_prepend(tmp_path)
     for text in ("own_games:game", "own_games:name"):
-        with pytest.raises(InputError, match="must be a function, a Problem"):
+        with pytest.raises(InputError, match="must be a function, of Python or C, a Problem"):
             find_objective(text, None)
     with pytest.raises(InputError, match="it has two sides"):
         find_objective("minmax/rustem1", None)

@@ -21,7 +21,7 @@ from skde.benchmark.records import Cell, Record, errors_of, or_null
 from skde.benchmark.suites import find_suite
 from skde.benchmark.trial_logs import TrialLogs
 from skde.engines import choose_engine
-from skde.problems import Problem
+from skde.problems import find_forms
 from skde.result import History
 from skde.utils.validation import check_int, check_jobs
 
@@ -329,7 +329,7 @@ def run_batch(measurement: Measurement, problem: Function) -> RunsOutcome | None
         )
     except (Exception, SystemExit) as error:  # functions of users may raise anything; the other runs and cells continue
         # A compiled problem raises only for reasons that all runs share.
-        if isinstance(problem.objective, Problem) or budget.seconds is not None:
+        if find_forms(problem.objective).functor is not None or budget.seconds is not None:
             return RunsOutcome.of_failure(settings.runs, error)
         return None
     unbounded = {run: UNBOUNDED for run, best in enumerate(outcome.best) if best == -inf}
