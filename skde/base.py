@@ -15,8 +15,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from skde.engines import choose_engine
-from skde.fit.run_results import values_of_points
-from skde.fit.runner import Runner
+from skde.fit.fit import Fit
+from skde.fit.results import values_of_points
 from skde.notebook import bundle_with, convergence_svg, html_with
 from skde.objectives.caller_library import CallerLibrary, move_to_host
 from skde.objectives.feasibility import values_of_codes
@@ -41,9 +41,9 @@ SOURCE = {
 
 
 class BaseSolver(BaseEstimator):
-    """The results, files and pickles of solvers; a Runner holds the fit.
+    """The results, files and pickles of solvers; a Fit holds their state.
 
-    Results are read from the runner, so that they are there after an interrupted fit, too. A subclass defines the
+    Results are read from it, so that they are there after an interrupted fit, too. A subclass defines the
     contents of its files by `_state`, `_from_header` and `_restore`.
 
     Attributes
@@ -60,10 +60,10 @@ class BaseSolver(BaseEstimator):
     FIT_PARAMETERS: ClassVar[tuple[str, ...]]
     REQUIRED_KEYS: ClassVar[dict[str, Any]]
     OPTIONAL_KEYS: ClassVar[dict[str, Any]]
-    NOT_PICKLED: ClassVar[tuple[str, ...]] = ("_runner", "_objective", "_begun", "_plan", "_spent", "_library")
+    NOT_PICKLED: ClassVar[tuple[str, ...]] = ("_fit", "_objective", "_begun", "_plan", "_library")
 
     device: str | Sequence[str]
-    _runner: Runner
+    _fit: Fit
     _begun: dict[str, Any]  # FIT_PARAMETERS at the beginning of the fit
     _library: CallerLibrary | None = None  # in which arrays of results are; None: NumPy
 
@@ -71,12 +71,12 @@ class BaseSolver(BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether there is a best point to read."""
-        return hasattr(self, "_runner") and self._runner.has_results
+        return hasattr(self, "_fit") and self._fit.has_results
 
     @property
     def _has_state(self) -> bool:
         """Whether there is something to save: values, or trials that a user was given."""
-        return self.__sklearn_is_fitted__() or (hasattr(self, "_runner") and self._runner.partial is not None)
+        return self.__sklearn_is_fitted__() or (hasattr(self, "_fit") and self._fit.partial is not None)
 
     @contextmanager
     def _earlier_fit_kept(self) -> Iterator[None]:
@@ -88,15 +88,15 @@ class BaseSolver(BaseEstimator):
         try:
             yield
         except BaseException as error:
-            if isinstance(error, Exception) or self.__dict__.get("_runner") is before.get("_runner"):
+            if isinstance(error, Exception) or self.__dict__.get("_fit") is before.get("_fit"):
                 self.__dict__.clear()
                 self.__dict__.update(before)
             raise
 
-    def _require_fit(self, allowed: str = "") -> Runner:
-        if not self.__sklearn_is_fitted__() and not (allowed and hasattr(self, "_runner")):
+    def _require_fit(self, allowed: str = "") -> Fit:
+        if not self.__sklearn_is_fitted__() and not (allowed and hasattr(self, "_fit")):
             raise NotFittedError(f"this {type(self).__name__} has evaluated nothing yet: call fit, or ask and tell")
-        return self._runner
+        return self._fit
 
     @property
     def runs_(self) -> list[RunResult]:
@@ -185,9 +185,9 @@ class BaseSolver(BaseEstimator):
         return array if self._library is None else self._library.convert(array)
 
     def _populations(self, run: int) -> tuple[FloatArray, FloatArray]:
-        runner = self._require_fit()
-        x, fitness = runner.population(run)
-        return values_of_points(runner.batch, x), fitness if runner.rules is None else values_of_codes(fitness)
+        fit = self._require_fit()
+        x, fitness = fit.members(run)
+        return values_of_points(fit.batch, x), fitness if fit.rules is None else values_of_codes(fitness)
 
     @property
     def result_(self) -> OptimizeResult:

@@ -16,8 +16,9 @@ from skde.algorithms import ALGORITHMS
 from skde.engines.state.algorithm_kernels import algorithm_entry
 from skde.engines.state.batch import best_of, member_rows
 from skde.engines.state.runs import ADAPTED
-from skde.fit.run_results import values_of_points
-from skde.fit.runner import Runner
+from skde.fit.fit import Fit
+from skde.fit.phases.local_search import LocalSearchPhase
+from skde.fit.results import values_of_points
 from skde.functions.named_point import find_refused_signature
 from skde.objectives.feasibility import values_of_codes, violations_of_codes
 from skde.stopping import UNLIMITED
@@ -33,7 +34,7 @@ class Progress:
 
     Parameters
     ----------
-    runner : Runner
+    fit : Fit
         The state of the fit.
     minimizer : Minimizer or MinMaxSolver
         The solver, which is also an attribute.
@@ -50,35 +51,34 @@ class Progress:
         Since the fit began.
     """
 
-    def __init__(self, runner: Runner, minimizer: Any) -> None:
-        self._runner = runner
+    def __init__(self, fit: Fit, minimizer: Any) -> None:
+        self._fit = fit
         self.minimizer = minimizer
-        self.seconds = runner.seconds
-        self._generation = runner.batch.host("generation")
-        self.n_iter = int(max(runner.n_iter.max(), 0))
-        self.n_evals_of_runs = runner.n_evals
-        polish = runner.ledger.polish
-        self.polishing = polish is not None and polish.under_way
+        self.seconds = fit.seconds
+        self._generation = fit.batch.host("generation")
+        self.n_iter = int(max(fit.n_iter.max(), 0))
+        self.n_evals_of_runs = fit.n_evals
+        self.polishing = isinstance(fit.requests, LocalSearchPhase) and fit.requests.begun
         self.n_evals = int(self.n_evals_of_runs.sum())
 
     def _quote_values(self, values: FloatArray) -> FloatArray:
-        shown: FloatArray = values if self._runner.rules is None else values_of_codes(values)
+        shown: FloatArray = values if self._fit.rules is None else values_of_codes(values)
         return shown
 
     @cached_property
     def _best(self) -> tuple[IntArray, IntArray, FloatArray]:
         """The generations of all populations, their best individuals, and the values of these."""
-        generation = self._runner.batch.host("generation")
-        return generation, *self._runner.batch.best(generation)
+        generation = self._fit.batch.host("generation")
+        return generation, *self._fit.batch.best(generation)
 
     @cached_property
     def _codes(self) -> FloatArray:
         """The best value of every run, as selection compares it."""
-        runner = self._runner
-        codes = np.asarray(np.fmin.reduce(runner.by_run(self._best[2]), axis=1))
-        for incomplete in runner.incomplete:
-            codes = incomplete.replace_worse(np.zeros((len(codes), runner.batch.dim)), codes)[1]
-        return runner.ledger.lower_codes(codes)
+        fit = self._fit
+        codes = np.asarray(np.fmin.reduce(fit.population.by_run(self._best[2]), axis=1))
+        for incomplete in fit.incomplete:
+            codes = incomplete.replace_worse(np.zeros((len(codes), fit.batch.dim)), codes)[1]
+        return fit.ledger.lower_codes(codes)
 
     @property
     def funs(self) -> FloatArray:
@@ -94,7 +94,7 @@ class Progress:
     @cached_property
     def parameters(self) -> dict[str, list[FloatArray]]:
         """F and CR of the individuals of every run, where the algorithm adapts them: one array for each run."""
-        batch, generation = self._runner.batch, self._generation
+        batch, generation = self._fit.batch, self._generation
         members = member_rows(batch.spec, generation).reshape(-1, batch.n_islands * batch.pop_max)
         found = {}
         for name in batch.adapted:
@@ -106,19 +106,19 @@ class Progress:
     def violation(self) -> float:
         """The violation of the constraints at the best point of all runs; 0 for a feasible one."""
         least = np.fmin.reduce(self._codes)
-        return 0.0 if self._runner.rules is None else float(violations_of_codes(least))
+        return 0.0 if self._fit.rules is None else float(violations_of_codes(least))
 
     @property
     def x(self) -> FloatArray:
         """The best point of all runs, of shape (dim,)."""
         generation, index, values = self._best
-        batch = self._runner.batch
-        runner = self._runner
-        if not runner.ledger.has_points and not runner.incomplete:
+        batch = self._fit.batch
+        fit = self._fit
+        if not fit.ledger.has_points and not fit.incomplete:
             run = np.array([best_of(values)])
             points = batch.points(generation, run, index[run])
         else:
-            points, codes = runner.best_points()
+            points, codes = fit.best_points()
             points = points[[best_of(codes)]]
         position: FloatArray = values_of_points(batch, points)[0]
         return position
@@ -222,8 +222,8 @@ class Report:
 
     Attributes
     ----------
-    runner : Runner
-        The present search of the solver.
+    fit : Fit
+        The fit of the solver.
     total : int or None
         Number of evaluations at the end; None: unlimited.
     every : int or None
@@ -231,7 +231,7 @@ class Report:
     """
 
     solver: Any
-    runner: Runner
+    fit: Fit
     callbacks: Sequence[Callback]
     total: int | None
 
@@ -243,26 +243,26 @@ class Report:
         """Return whether a callback asks to stop."""
         if self.bar is not None:
             self.bar.move()
-        return stops(self.callbacks, Progress(self.runner, self.solver))
+        return stops(self.callbacks, Progress(self.fit, self.solver))
 
     def describe(self) -> tuple[int, str]:
         """Return the number of evaluations, and the best value or, without a feasible point, its violation."""
-        progress = Progress(self.runner, self.solver)
+        progress = Progress(self.fit, self.solver)
         far = progress.violation
         return progress.n_evals, f"violation {far:.3g}" if far else f"best {progress.fun:.6g}"
 
 
 @contextmanager
-def stop_request(solver: Any, runner: Runner, later_evals: int = 0) -> Iterator[Report | None]:
-    """Give the function that a Runner calls after each engine call; None without callbacks and progress bar.
+def stop_request(solver: Any, fit: Fit, later_evals: int = 0) -> Iterator[Report | None]:
+    """Give the function that a fit calls after each engine call; None without callbacks and progress bar.
 
-    The function calls the callbacks and moves the progress bar. It returns whether a callback asked to stop. Its
-    `runner` is to be set where another search begins; `later_evals` are the evaluations of all runs after the first.
+    The function calls the callbacks and moves the progress bar. It returns whether a callback asked to stop.
+    `later_evals` are the evaluations of all runs after the present search.
     """
     callbacks = callback_list(solver.callbacks)
     for trace in traces_of(callbacks):
-        check_trace(trace, solver, runner)
-    report = Report(solver, runner, callbacks, total_evals(runner, later_evals))
+        check_trace(trace, solver, fit)
+    report = Report(solver, fit, callbacks, total_evals(fit, later_evals))
     try:
         yield report if callbacks or report.bar is not None else None
     finally:
@@ -270,13 +270,13 @@ def stop_request(solver: Any, runner: Runner, later_evals: int = 0) -> Iterator[
             report.bar.close()
 
 
-def total_evals(runner: Runner, later_evals: int) -> int | None:
+def total_evals(fit: Fit, later_evals: int) -> int | None:
     """Return the largest number of evaluations of all runs, with those of later phases, or None without a limit."""
-    spec = runner.batch.spec
+    spec = fit.batch.spec
     if spec.limits.max() >= UNLIMITED:
         return None
-    earlier = runner.ledger.earlier
-    before = 0 if earlier is None else int(earlier.n_evals.sum())
+    past = fit.ledger.past
+    before = 0 if past is None else int(past.n_evals.sum())
     schedules = zip(spec.limits, spec.schedules, strict=True)
     return before + sum(schedule.evals(int(limit)) for limit, schedule in schedules) + later_evals
 
@@ -302,16 +302,17 @@ def traces_of(callbacks: Any) -> list[ParameterTrace]:
     return [one for one in callback_list(callbacks) if isinstance(one, ParameterTrace)]
 
 
-def check_trace(trace: ParameterTrace, solver: Any, runner: Runner) -> None:
+def check_trace(trace: ParameterTrace, solver: Any, fit: Fit) -> None:
     """Refuse a trace before the first generation of a fit that has nothing to record."""
-    if not runner.batch.adapted:
+    if not fit.batch.adapted:
         raise ValueError(
             f"ParameterTrace records F and CR of the individuals, which {text_of(solver)} does not have: leave it out "
             f"of the callbacks; Minimizer has them with {', '.join(adapting_algorithms())}"
         )
-    if runner.last <= trace.every:
+    last = fit.population.last
+    if last <= trace.every:
         raise ValueError(
-            f"ParameterTrace.every must be less than the generations of the fit, {runner.last}, got {trace.every}"
+            f"ParameterTrace.every must be less than the generations of the fit, {last}, got {trace.every}"
         )
 
 

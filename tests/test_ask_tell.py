@@ -53,7 +53,7 @@ def fit_by_tell(m: Minimizer) -> Minimizer:
         X = m.ask()
         assert inside(X)
         f = bowl(X)
-        running = array_namespace(X).asarray(m._runner.batch.host("status") == Status.RUNNING)
+        running = array_namespace(X).asarray(m._fit.batch.host("status") == Status.RUNNING)
         f.reshape(len(running), -1)[~running] = np.nan
         m.tell(X, f)
     return m
@@ -67,7 +67,7 @@ def results(m: Minimizer) -> list[Any]:
 @pytest.mark.parametrize(("algorithm", "parameters"), CASES)
 def test_values_of_ended_runs_are_ignored(algorithm: Any, parameters: dict[str, Any], device: Any) -> None:
     fitted = make(algorithm, device=device, **parameters).fit(bowl)
-    assert len(set(fitted._runner.batch.host("generation"))) > 1
+    assert len(set(fitted._fit.batch.host("generation"))) > 1
     assert results(fit_by_tell(make(algorithm, device=device, **parameters))) == results(fitted)
 
 
@@ -76,7 +76,7 @@ def test_ended_runs_return_their_last_population(device: Any) -> None:
     m = make(DE(pop_size=8), device=device, **RUNS)
     while not m.stopped_:
         X = m.ask()
-        batch = m._runner.batch
+        batch = m._fit.batch
         for run in np.flatnonzero(batch.host("status") != Status.RUNNING):
             assert np.array_equal(to_numpy(X[run]), batch.population(run)[0])
         m.tell(X, bowl(X))
@@ -118,7 +118,7 @@ def test_a_function_is_asked_inside_the_bounds(device: Any, monkeypatch: pytest.
     expected = [results(make(algorithm, device=device, **parameters).fit(bowl)) for algorithm, parameters in CASES]
     monkeypatch.setattr(single_generations, "POLL_SECONDS", 1e9)
     monkeypatch.setattr(single_generations, "StatusPoll", Late)
-    monkeypatch.setattr("skde.fit.runner.StatusPoll", Late)
+    monkeypatch.setattr("skde.fit.phases.population.StatusPoll", Late)
     for (algorithm, parameters), wanted in zip(CASES, expected, strict=True):
         seen: list[bool] = []
 

@@ -95,7 +95,7 @@ def test_ask_has_none(tmp_path: Path) -> None:
     m, without = solver(), fit(polish=False)
     while not m.stopped_:
         m.tell(X := m.ask(), f(X))
-        if m._runner.n_iter.max() == 155:
+        if m._fit.n_iter.max() == 155:
             m.save(tmp_path / "fit.skde")
     assert m.polish_evals_ == 0
     for other in (m, m.resume(f), Minimizer.load(tmp_path / "fit.skde").resume(f)):

@@ -56,7 +56,7 @@ def test_a_warm_fit_that_fails_at_once_changes_nothing() -> None:
     with pytest.raises(Lost):
         m.fit(function)
     assert (m.message_, m.n_evals_, m.algorithm_, m.polish_evals_) == before
-    assert m._runner.done
+    assert m._fit.population.done
 
 
 def test_ctrl_c_before_the_populations_of_a_new_fit_keeps_the_earlier_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,7 +67,7 @@ def test_ctrl_c_before_the_populations_of_a_new_fit_keeps_the_earlier_one(monkey
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("skde.minimizer.solver.Runner", interrupted)
+        patched.setattr("skde.minimizer.solver.Population", interrupted)
         with pytest.raises(KeyboardInterrupt):
             m.fit("rastrigin", dim=30)
     assert (m.fun_, m.algorithm_) == before
@@ -75,7 +75,7 @@ def test_ctrl_c_before_the_populations_of_a_new_fit_keeps_the_earlier_one(monkey
 
 def test_an_earlier_fit_leaves_memory_while_a_new_one_runs() -> None:
     m = Minimizer("de", max_iter=3, device="cpu").fit("sphere", dim=2)
-    earlier = weakref.ref(m._runner)
+    earlier = weakref.ref(m._fit)
     alive: list[bool] = []
     m.set_params(callbacks=[lambda state: alive.append(earlier() is not None)]).fit("sphere", dim=2)
     assert alive[-1] is False

@@ -25,6 +25,8 @@ from skde.constants import ENUMERATIONS
 from skde.fit.quasi_newton_search import QuasiNewtonSearch
 from skde.utils.arrays import array_namespace
 
+from .joint_searches import finish
+
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 BOX = [(-1.0, 1.0)] * 3
 EVERY = sorted(ALGORITHMS)
@@ -101,7 +103,7 @@ def test_cmaes_keeps_its_penalty_where_a_quartile_is_infinite(device: str) -> No
     for penalty in (1e308, np.inf):
         m = Minimizer(CMAES(restarts=None), max_iter=40, random_state=1, device=device)
         m.fit(behind_a_penalty(penalty), bounds=BOX)
-        memory = m._runner.batch.host("memory")[m.n_iter_ & 1, 0]
+        memory = m._fit.batch.host("memory")[m.n_iter_ & 1, 0]
         assert memory[ENUMERATIONS["Cmaes::Numbers"]["GAMMA"]] > 0
 
 
@@ -138,9 +140,8 @@ def test_a_quasi_newton_search_is_the_same_in_any_unit(exponent: int) -> None:
             return factor * ((u - 0.3) ** 2 * [1.0, 100.0, 1e4]).sum(axis=1)
 
         begin = np.random.default_rng(0).uniform(size=(5, 3))
-        search = QuasiNewtonSearch(lambda k, u: f(u), begin, f(begin), np.full(5, 300))
-        while search.active.any():
-            search.step()
+        search = QuasiNewtonSearch(begin, f(begin), np.full(5, 300))
+        finish(search, f)
         return search.best_f / factor
 
     assert searched(1.0).max() < 1e-12

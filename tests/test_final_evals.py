@@ -13,7 +13,7 @@ import pytest
 from scipy.optimize import NonlinearConstraint
 
 from skde import DE, LSHADE, Integer, Minimizer, Recorder, Status, minimize
-from skde.fit.final_evals import halving
+from skde.fit.phases.reevaluation import halving
 from skde.minimizer.objective import make_objective
 
 BOX = [(-5.0, 5.0)] * 3
@@ -63,7 +63,7 @@ def test_the_value_of_a_noisy_function_is_no_lucky_one() -> None:
 def test_the_evaluations_are_counted_and_within_the_budget(parameters: dict[str, Any]) -> None:
     f = Noisy()
     m = make(**{"bounds": BOX, **parameters})
-    make_objective(m, None, f, None, m.bounds).probe(m._begun_runner().engine, m._runner.batch.spec.dtype)
+    make_objective(m, None, f, None, m.bounds).probe(m._begun_fit().engine, m._fit.batch.spec.dtype)
     before, f.calls = f.calls, 0
     m = make(**{"bounds": BOX, **parameters}).fit(f)
     f.calls -= before
@@ -302,7 +302,7 @@ def test_points_of_the_end_cannot_be_replaced() -> None:
     m.tell(X, Noisy()(X))
     X, ids = m.ask(return_ids=True)
     assert not m.stopped_
-    with pytest.raises(ValueError, match="those of final_evals cannot be replaced"):
+    with pytest.raises(ValueError, match="of final_evals cannot be replaced"):
         m.tell(X / 2, X[:, 0], ids=ids)
     while not m.stopped_:
         X = m.ask()

@@ -185,7 +185,7 @@ def test_what_other_workers_finished_is_kept(tmp_path: Path) -> None:
         m.fit(f)
     before = (tmp_path / "log").read_text().split()
     raised = sum(np.frombuffer(bytes.fromhex(x))[0] > 0 for x in before)
-    assert m._runner.incomplete_evals.sum() == len(before) - raised
+    assert m._fit.incomplete_evals.sum() == len(before) - raised
     (tmp_path / "again").touch()
     with warnings.catch_warnings():
         warnings.simplefilter("error")

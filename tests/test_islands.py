@@ -109,7 +109,7 @@ def test_random_islands_and_migrants() -> None:
 def test_no_migration_is_many_runs() -> None:
     """Islands that exchange nothing are the runs of their seeds."""
     m = make(Migration(every=1000)).fit(squares, bounds=BOX)
-    seeds = m._runner.batch.spec.seeds
+    seeds = m._fit.batch.spec.seeds
     alone = [make(None, n_islands=1, random_state=int(seed)).fit(squares, bounds=BOX) for seed in seeds]
     assert m.fun_ == min(one.fun_ for one in alone)
     assert m.n_evals_ == sum(one.n_evals_ for one in alone)
@@ -121,7 +121,7 @@ def test_one_island_at_the_target_ends_all_at_the_next_migration() -> None:
     m = make(Migration(every=50), max_iter=1000, target=1e-3).fit(squares, bounds=BOX)
     assert m.runs_[0].status == Status.TARGET
     assert m.n_iter_ % 50 == 0
-    generation = m._runner.batch.host("generation")
+    generation = m._fit.batch.host("generation")
     assert len(set(generation.tolist())) > 1
     assert m.converged_
 

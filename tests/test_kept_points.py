@@ -101,8 +101,8 @@ def test_runs_that_have_ended_continue(algorithm: Any) -> None:
     def population(execution: str) -> Any:
         m = make(algorithm(pop_size=12), "cpu", 5, n_runs=6, target=20.0, max_iter=5, execution=execution).fit(problem)
         m.set_params(max_iter=20, execution="step").resume()
-        assert len(set(m._runner.batch.host("generation"))) > 1
+        assert len(set(m._fit.batch.host("generation"))) > 1
         m.set_params(max_iter=30, execution=execution, target=None, warm_start=True).fit(problem)
-        return [m._runner.population(run)[0] for run in range(6)]
+        return [m._fit.members(run)[0] for run in range(6)]
 
     assert np.array_equal(population("auto"), population("step"))

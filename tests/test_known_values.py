@@ -94,7 +94,7 @@ def test_a_compiled_fit_ends_when_every_point_is_known(parameters: Any, objectiv
 def test_a_compiled_fit_in_a_large_space_runs_in_the_engine() -> None:
     m = make(bounds=[Integer(0, 1)] * 11).fit("sphere", dim=11)
     assert m.n_evals_ == 620
-    assert m._runner.known is None
+    assert m._fit.known is None
 
 
 @pytest.mark.parametrize("max_iter", [0, 1, None])
@@ -291,7 +291,7 @@ def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     before = plain(monkeypatch)
     monkeypatch.setattr(skde.fit.known_values, "MOST_POINTS", 50)
     m = make().fit(value)
-    assert len(m._runner.known) == 50
+    assert len(m._fit.known) == 50
     assert np.array_equal(m.population_, before.population_)
     assert make(max_iter=30).fit(value).n_evals_ == m.n_evals_ < before.n_evals_
 

@@ -107,12 +107,12 @@ def test_working_memory_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_history_that_grows() -> None:
     m = Minimizer("de", n_runs=2, max_iter=3, device="cpu", random_state=0).fit("sphere", dim=2)
-    m._runner.batch.n_runs = 10**6
+    m._fit.batch.n_runs = 10**6
     with pytest.raises(MemoryError, match="the history of 1000000 runs " + FIGURES):
         m.set_params(max_iter=2**60).resume()
-    m._runner.batch.n_runs = 2
+    m._fit.batch.n_runs = 2
     m.set_params(max_iter=5).resume()
-    assert (m.n_iter_, m._runner.batch.spec.last) == (5, 5)
+    assert (m.n_iter_, m._fit.batch.spec.last) == (5, 5)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit the addresses of a process so")
@@ -157,7 +157,7 @@ def test_a_fit_of_a_function_of_one_point_is_freed_at_once() -> None:
     gc.disable()
     try:
         solver = Minimizer("de", max_iter=1, device="cpu").fit(first, [(0, 1)] * 2)
-        batch = weakref.ref(solver._runner.batch)
+        batch = weakref.ref(solver._fit.batch)
         del solver
         assert batch() is None
     finally:
@@ -167,7 +167,7 @@ def test_a_fit_of_a_function_of_one_point_is_freed_at_once() -> None:
 def test_the_estimate_is_what_is_allocated() -> None:
     for algorithm in ("de", "shade", "lsrtde", "ss", "pso"):
         m = Minimizer(algorithm, n_runs=3, n_islands=2, max_iter=3, device="cpu", random_state=0).fit("sphere", dim=3)
-        batch = m._runner.batch
+        batch = m._fit.batch
         taken = sum(batch.array[name].nbytes for name in AXES)
         assert taken == array_shapes(batch.spec, batch.n_runs).nbytes
 

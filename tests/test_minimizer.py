@@ -436,9 +436,9 @@ def test_an_end_between_stopped_and_ask_is_reported_later(monkeypatch: pytest.Mo
     """A GPU is polled every few milliseconds, so that `ask` may be the first to see that all runs have ended."""
     solver = Minimizer(DE(pop_size=10), bounds=[(-5.0, 5.0)] * 2, max_iter=200, target=1e-3, random_state=0)
     solver.ask()
-    monkeypatch.setattr(solver._runner.status_poll, "exact", False)
+    monkeypatch.setattr(solver._fit.population.status_poll, "exact", False)
     monkeypatch.setattr(single_generations, "POLL_SECONDS", 1e9)
-    while solver._runner.batch.host("status")[0] == Status.RUNNING:
+    while solver._fit.batch.host("status")[0] == Status.RUNNING:
         assert not solver.stopped_
         X = solver.ask()
         solver.tell(X, (X**2).sum(axis=1))

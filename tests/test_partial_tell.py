@@ -151,7 +151,7 @@ def test_an_incomplete_generation_is_saved(generations: int, tmp_path: Path) -> 
     m.tell(X[[4, 1]], f(X[[4, 1]]))
     m.save(tmp_path / "fit")
     for again in (Minimizer.load(tmp_path / "fit").set_params(constraints=constraint), pickle.loads(pickle.dumps(m))):
-        told, restored = pack_told(m._runner), pack_told(again._runner)
+        told, restored = pack_told(m._fit), pack_told(again._fit)
         assert told["told_rows"].tolist() == [1, 4]
         assert {name: array.tolist() for name, array in restored.items()} == {
             name: array.tolist() for name, array in told.items()
@@ -243,8 +243,8 @@ def test_wrong_parts_are_refused_and_change_nothing() -> None:
         m.tell(f=1.0)
     with pytest.raises(TypeError, match=r"n must be an integer >= 0, got 1\.5"):
         m.ask(1.5)  # type: ignore[arg-type]
-    assert m._runner.partial is not None
-    assert m._runner.partial.told_rows.tolist() == [0]
+    assert m._fit.partial is not None
+    assert m._fit.partial.told_rows.tolist() == [0]
     X, ids = m.ask(4, return_ids=True)
     assert ids.tolist() == [4, 5, 6, 7]
 

@@ -265,7 +265,7 @@ def test_recorded_parameters_are_those_of_the_individuals(algorithm: str) -> Non
 
     m = make(algorithm, n_islands=2, max_iter=20, callbacks=look)
     m.fit(lambda X: (X**2).sum(axis=1), bounds=BOX * 2)
-    batch = m._runner.batch
+    batch = m._fit.batch
     for parameters in found:
         assert list(parameters) == ["F", "CR"]
         F, CR = parameters["F"][0], parameters["CR"][0]

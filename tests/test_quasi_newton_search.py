@@ -10,6 +10,8 @@ import pytest
 from skde import Minimizer
 from skde.fit.quasi_newton_search import QuasiNewtonSearch
 
+from .joint_searches import finish
+
 
 def ellipsoid(u: Any) -> Any:
     return ((u - 0.3) ** 2 * np.logspace(0, 4, u.shape[1])).sum(axis=1)
@@ -23,9 +25,8 @@ def rosenbrock(u: Any) -> Any:
 def searched(f: Any, begin: Any, max_evals: int = 2000, **parameters: Any) -> QuasiNewtonSearch:
     begin = np.asarray(begin, float)
     limits = np.full(len(begin), max_evals)
-    search = QuasiNewtonSearch(lambda k, u: f(u), begin, f(begin), limits, **parameters)
-    while search.active.any():
-        search.step()
+    search = QuasiNewtonSearch(begin, f(begin), limits, **parameters)
+    finish(search, f)
     assert (search.n_evals <= max_evals).all()
     assert np.array_equal(search.best_f, f(search.best_u))
     return search

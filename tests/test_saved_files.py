@@ -16,7 +16,8 @@ import pytest
 
 from skde import DE, PSO, SS, Migration, Minimizer, MinMaxSolver, Status
 from skde.algorithms import ALGORITHMS
-from skde.fit.runner import Runner
+from skde.fit.fit import Fit
+from skde.fit.phases.population import Population
 from skde.utils import serialization
 
 from .short_fits import BOX, f, fit
@@ -368,10 +369,10 @@ def test_an_execution_that_is_no_text_is_refused(saved: Path, tmp_path: Path, wr
 
 
 @pytest.mark.parametrize("parameters", [{}, {"n_islands": 2}, {"polish": True}, {"final_evals": 60}])
-def test_a_restored_runner_has_the_state_that_was_saved(parameters: dict[str, Any]) -> None:
-    saved = fit(n_runs=2, max_iter=None, max_evals=2000, **parameters)._runner
+def test_a_restored_fit_has_the_state_that_was_saved(parameters: dict[str, Any]) -> None:
+    saved = fit(n_runs=2, max_iter=None, max_evals=2000, **parameters)._fit
     header, arrays = saved.state()
-    restored = Runner(saved.engine, replace(saved.batch.spec))
+    restored = Fit(Population(saved.engine, replace(saved.batch.spec)))
     restored.restore(header, arrays)
     again = restored.state()
     assert again[0] == header

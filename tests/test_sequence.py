@@ -144,7 +144,7 @@ def test_ask_and_tell_equal_fit(n: int | None) -> None:
 def test_files_pickles_and_resume(tmp_path: Path, n_iter: int) -> None:
     whole = fit(n_runs=2)
     m = solver(n_runs=2)
-    while not hasattr(m, "_runner") or m._runner.n_iter.max() < n_iter:
+    while not hasattr(m, "_fit") or m._fit.n_iter.max() < n_iter:
         m.tell(X := m.ask(), f(X.reshape(-1, 3)).reshape(X.shape[:-1]))
     m.save(tmp_path / "fit.skde")
     loaded = Minimizer.load(tmp_path / "fit.skde")
@@ -160,8 +160,8 @@ def test_files_pickles_and_resume(tmp_path: Path, n_iter: int) -> None:
 
 def test_a_file_of_the_second_search_before_its_first_population(tmp_path: Path) -> None:
     m, whole = solver(n_runs=2), fit(n_runs=2)
-    while not hasattr(m, "_runner") or m._runner.ledger.earlier is None:
-        if not m.stopped_ and m._runner.ledger.earlier is None:
+    while not hasattr(m, "_fit") or m._fit.ledger.past is None:
+        if not m.stopped_ and m._fit.ledger.past is None:
             m.tell(X := m.ask(), f(X.reshape(-1, 3)).reshape(X.shape[:-1]))
     assert (m.n_evals_, m.n_iter_) == (1050, 149)
     assert m.fun_ == min(run.fun for run in m.runs_)
@@ -257,7 +257,7 @@ def test_runs_that_reach_the_target_in_the_first_search_end(tmp_path: Path) -> N
         X = asked.ask()
         assert ((X >= 1) & (X <= 5)).all()
         asked.tell(X, g(X.reshape(-1, 3)).reshape(X.shape[:-1]))
-        if asked._runner.n_iter.max() == 155:
+        if asked._fit.n_iter.max() == 155:
             asked.save(tmp_path / "fit.skde")
     assert_same(asked, m)
     assert_same(Minimizer.load(tmp_path / "fit.skde").resume(g), m)
@@ -391,13 +391,13 @@ def test_wrong_files(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=r"entry|sequence|algorithms"):
             m._restore({**header, **changed}, arrays)
     for name, value in (
-        ("earlier_points", arrays["earlier_points"] + 100),
-        ("earlier_numbers", arrays["earlier_numbers"] - 5000),
-        ("earlier_history", arrays["earlier_history"][:-1]),
-        ("earlier_f", np.zeros((1, 7))),
+        ("past_points", arrays["past_points"] + 100),
+        ("past_numbers", arrays["past_numbers"] - 5000),
+        ("past_history", arrays["past_history"][:-1]),
+        ("past_f", np.zeros((1, 7))),
     ):
         m = solver()
-        with pytest.raises(ValueError, match="earlier"):
+        with pytest.raises(ValueError, match="past"):
             m._restore(header, {**arrays, name: value})
 
 

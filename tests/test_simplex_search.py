@@ -12,6 +12,8 @@ from skde.benchmark.nist import load_regression
 from skde.fit.simplex_search import PATIENCE, SIDE, SimplexSearch
 from skde.typing import FloatArray
 
+from .joint_searches import finish
+
 
 def valley(u: Any) -> Any:
     """Rosenbrock's function in [-1, 2]."""
@@ -22,12 +24,12 @@ def valley(u: Any) -> Any:
 def searches(f: Any, begin: FloatArray, max_evals: int = 10**6, target: float = -np.inf) -> SimplexSearch:
     """Return searches from some points, with the list of all points that they evaluate."""
     limits = np.full(len(begin), max_evals)
-    return SimplexSearch(lambda numbers, u: f(u), begin, f(begin), limits, target)
+    return SimplexSearch(begin, f(begin), limits, target)
 
 
-def ended(search: SimplexSearch) -> SimplexSearch:
-    while search.active.any():
-        search.step()
+def ended(f: Any, begin: FloatArray, max_evals: int = 10**6, target: float = -np.inf) -> SimplexSearch:
+    search = searches(f, begin, max_evals, target)
+    finish(search, f)
     return search
 
 
@@ -48,9 +50,7 @@ def test_its_points_are_those_of_scipy(n: int) -> None:
     given = {"adaptive": True, "initial_simplex": simplex, "maxfev": 170, "maxiter": 170, "xatol": 1e-9, "fatol": 1e-9}
     bounds = [(0.0, 1.0)] * n
     scipy.optimize.minimize(of_point, begin, method="Nelder-Mead", bounds=bounds, options=given)
-    search = searches(noted, begin[None])
-    while search.active.any():
-        search.step()
+    ended(noted, begin[None])
     # Ours has the value of the first point before. Rounding differs, and a valley enlarges the difference.
     same = min(len(theirs), 150)
     assert same > 70
@@ -59,10 +59,10 @@ def test_its_points_are_those_of_scipy(n: int) -> None:
 
 def test_a_search_is_the_search_alone() -> None:
     begin = np.random.default_rng(0).uniform(size=(9, 4))
-    together = ended(searches(valley, begin, 900))
+    together = ended(valley, begin, 900)
     assert len(set(together.n_evals.tolist())) > 3
     for k in range(9):
-        alone = ended(searches(valley, begin[k : k + 1], 900))
+        alone = ended(valley, begin[k : k + 1], 900)
         assert np.array_equal(alone.u[0], together.u[k])
         assert np.array_equal(alone.f[0], together.f[k])
         assert alone.n_evals[0] == together.n_evals[k]
@@ -76,7 +76,7 @@ def test_calls_are_shared() -> None:
         calls += 1
         return valley(u)
 
-    search = ended(searches(counted, np.random.default_rng(0).uniform(size=(50, 3)), 600))
+    search = ended(counted, np.random.default_rng(0).uniform(size=(50, 3)), 600)
     assert search.n_evals.sum() > 10 * calls
 
 
@@ -91,40 +91,40 @@ def test_the_best_of_all_points_is_kept_in_the_box(n: int) -> None:
         seen.extend(values)
         return values
 
-    search = ended(searches(slope, np.full((1, n), 0.3)))
+    search = ended(slope, np.full((1, n), 0.3))
     assert search.f[0, 0] == min(seen) == pytest.approx(n, abs=1e-9)
     assert slope(search.u[:, 0])[0] == search.f[0, 0]
 
 
 @pytest.mark.parametrize("max_evals", [0, 3, 4, 5, 9, 30, 200])
 def test_the_limit_is_kept(max_evals: int) -> None:
-    search = ended(searches(valley, np.full((2, 4), 0.1), max_evals))
+    search = ended(valley, np.full((2, 4), 0.1), max_evals)
     assert (search.n_evals <= max_evals).all()
     assert (search.n_evals > max_evals - 7).all()
 
 
 def test_it_ends_at_the_target_and_where_nothing_gets_better() -> None:
     begin = np.full((1, 2), 0.1)
-    search = ended(searches(valley, begin, target=0.5))
+    search = ended(valley, begin, target=0.5)
     assert search.f[0, 0] <= 0.5
-    assert search.n_evals[0] < ended(searches(valley, begin)).n_evals[0]
+    assert search.n_evals[0] < ended(valley, begin).n_evals[0]
     assert not searches(valley, begin, target=1e9).active.any()
     least = np.full((1, 2), 2 / 3)
-    assert ended(searches(lambda u: np.abs(u - least).sum(axis=1), least)).n_evals[0] <= PATIENCE * 3 + 5
+    assert ended(lambda u: np.abs(u - least).sum(axis=1), least).n_evals[0] <= PATIENCE * 3 + 5
 
 
 def test_equal_values_end_a_small_simplex_only() -> None:
     """The values of the first simplex are equal by symmetry."""
-    search = ended(searches(lambda u: (u[:, 0] - 0.5) ** 2, np.array([[0.495]])))
+    search = ended(lambda u: (u[:, 0] - 0.5) ** 2, np.array([[0.495]]))
     assert search.f[0, 0] < 1e-12
-    assert ended(searches(lambda u: np.round(u[:, 0] - 0.3, 5) ** 2, np.array([[0.4]]))).n_evals[0] < 100
+    assert ended(lambda u: np.round(u[:, 0] - 0.3, 5) ** 2, np.array([[0.4]])).n_evals[0] < 100
 
 
 def test_values_that_are_not_numbers_are_the_worst() -> None:
     def half(u: Any) -> Any:
         return np.where(u[:, 0] < 0.4, np.nan, valley(u))
 
-    search = ended(searches(half, np.array([[0.401, 0.2], [0.2, 0.2]])))
+    search = ended(half, np.array([[0.401, 0.2], [0.2, 0.2]]))
     assert search.f[0, 0] < 1e-10
     assert search.f[1, 0] == np.inf
 
@@ -140,5 +140,5 @@ def test_it_follows_a_narrow_valley(name: str) -> None:
             return ((regression.model(regression.X, X.T[:, :, None]) - regression.y) ** 2).sum(axis=1)
 
     start = {"MGH10": [0.003, 6800.0, 365.0], "Lanczos3": [0.13, 1.2, 0.8, 2.9, 1.6, 5.0]}[name]
-    search = ended(searches(sums, (np.array([start]) - lower) / (upper - lower), 6000))
+    search = ended(sums, (np.array([start]) - lower) / (upper - lower), 6000)
     assert regression.digits(lower + search.u[0, 0] * (upper - lower)) > 6

@@ -8,11 +8,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from skde.fit.ask_final import tell_final
+from skde.fit.fit import Fit
 from skde.fit.partial_generation import PartialGeneration, order_of_rows, row_keys
-from skde.fit.recording import nothing, record_others, record_trials
-from skde.fit.run_results import values_of_points
-from skde.fit.runner import Runner
+from skde.fit.recording import nothing, record_trials
+from skde.fit.results import values_of_points
 from skde.objectives.feasibility import FeasibilityRules
 from skde.objectives.told_rules import ToldRules
 from skde.stopping import RUNNING
@@ -26,108 +25,110 @@ Constraints = tuple[Any, Any] | None  # the g and the h that a user tells
 NO_ASK = "tell needs an ask before it: X = ask(), and then tell(X, f(X))"
 
 
-def poll_stopped(runner: Runner) -> bool:
+def poll_stopped(fit: Fit) -> bool:
     """Return `poll_done` with the trials of the next generation made, which checks the rules of the last."""
-    if not runner.has_trials:
-        runner.propose()
-    return (runner.remembers and begin_missing(runner) is None) or runner.poll_done()
+    if not fit.population.has_trials:
+        fit.population.propose()
+    return (fit.remembers and begin_missing(fit) is None) or fit.population.poll_done()
 
 
 # -- whole generations -------------------------------------------------------------------------------------------------
 
 
-def ask(runner: Runner) -> Array | None:
+def ask(fit: Fit) -> Array | None:
     """Return a copy of the trials of one generation, in the shape that users see; None where all runs have ended.
 
     A GPU may report only now that all runs have ended: the trials of that call are returned all the same, so that a
     loop over `poll_stopped` sees the end first.
     """
-    if not runner.has_trials:
-        runner.propose()
-    if runner.remembers and begin_missing(runner) is None:
+    if not fit.population.has_trials:
+        fit.population.propose()
+    if fit.remembers and begin_missing(fit) is None:
         return None
-    seen = runner.seen_done
-    if runner.poll_done() and (seen or runner.status_poll.exact or runner.generation >= runner.last):
+    seen = fit.population.seen_done
+    if fit.population.poll_done() and (
+        seen or fit.population.status_poll.exact or fit.population.generation >= fit.population.last
+    ):
         return None
-    runner.asked = values_of_points(runner.batch, trials(runner))
-    if runner.partial is not None:
-        runner.partial.handed_out[:] = True
-    return runner.asked
+    fit.population.asked = values_of_points(fit.batch, trials(fit))
+    if fit.population.partial is not None:
+        fit.population.partial.handed_out[:] = True
+    return fit.population.asked
 
 
-def trials(runner: Runner) -> Array:
+def trials(fit: Fit) -> Array:
     """Return a copy of the trials of the next generation, as points of the box."""
-    batch = runner.batch
-    rows = runner.engine.trials(batch, runner.generation + 1)
-    shape = trials_shape(runner)
-    with runner.engine.device_context:
+    batch = fit.batch
+    rows = fit.engine.trials(batch, fit.population.generation + 1)
+    shape = trials_shape(fit)
+    with fit.engine.device_context:
         if batch.varies or (batch.pop_sizes != batch.pop_max).any():
             size = shape[-2] // batch.n_islands
-            used = np.arange(batch.n_runs)[:, None] * batch.pop_max + np.arange(size) % runner.sizes[:, None]
+            used = np.arange(batch.n_runs)[:, None] * batch.pop_max + np.arange(size) % fit.population.sizes[:, None]
             rows = rows[batch.xp.asarray(used)]
         return rows.reshape(shape)
 
 
-def was_asked(runner: Runner) -> bool:
+def was_asked(fit: Fit) -> bool:
     """Return whether trials of the next generation have been handed out or told."""
-    return runner.asked is not None or runner.partial is not None
+    return fit.population.asked is not None or fit.partial is not None
 
 
-def tell(runner: Runner, X: Array | None, f: Any, constraints: Constraints = None) -> None:
+def tell(fit: Fit, X: Array | None, f: Any, constraints: Constraints = None) -> None:
     """Select by the values that a user found, of the points that `ask` returned or of others inside the bounds."""
-    if not (was_asked(runner) or runner.remembers):
+    if not (was_asked(fit) or fit.remembers):
         raise RuntimeError(NO_ASK)
-    if X is None or runner.asked is None or np.shape(X) != runner.asked.shape:
-        tell_rows(runner, X, f, constraints=constraints)
+    if X is None or fit.population.asked is None or np.shape(X) != fit.population.asked.shape:
+        tell_rows(fit, X, f, constraints=constraints)
         return
-    batch, xp = runner.batch, runner.batch.xp
-    shape = runner.asked.shape
-    with runner.engine.device_context:
-        told = runner.asked
+    batch, xp = fit.batch, fit.batch.xp
+    shape = fit.population.asked.shape
+    with fit.engine.device_context:
+        told = fit.population.asked
         rows = told.reshape(-1, shape[-1])
-        values = with_constraints(runner, read_told_values(f, shape[:-1], rows), constraints, shape[:-1])
+        values = with_constraints(fit, read_told_values(f, shape[:-1], rows), constraints, shape[:-1])
         if X is not told:
             told = contiguous(move_to(X, told, "X"), batch.spec.dtype)
-            told = told if batch.spec.variables is not None else move_inwards(runner, told)
-            told, values = in_order(told, values, runner.asked)
+            told = told if batch.spec.variables is not None else move_inwards(fit, told)
+            told, values = in_order(told, values, fit.population.asked)
             rows = told.reshape(-1, shape[-1])
-        points = told if batch.spec.variables is None else points_of(runner, batch.spec.variables, told)
+        points = told if batch.spec.variables is None else points_of(fit, batch.spec.variables, told)
         # To read the points of a GPU is to wait for it; the points that `ask` returned are inside.
-        if xp is np or told is not runner.asked:
-            check_inside(runner, points.reshape(batch.n_runs, -1, batch.dim))
-        found = codes(runner, rows, values, find_needed_rows(runner))
-        if runner.remembers:
-            tell_whole(runner, rows, points.reshape(-1, batch.dim), found)
+        if xp is np or told is not fit.population.asked:
+            check_inside(fit, points.reshape(batch.n_runs, -1, batch.dim))
+        found = codes(fit, rows, values, find_needed_rows(fit))
+        if fit.remembers:
+            tell_whole(fit, rows, points.reshape(-1, batch.dim), found)
             return
-        record = record_whole(runner, rows, found)
+        record = record_whole(fit, rows, found)
         with interrupts.deferred:
-            select(runner, points, found)
+            select(fit, points, found)
             record()
 
 
-def tell_whole(runner: Runner, told: Array, points: Array, values: Array) -> None:
+def tell_whole(fit: Fit, told: Array, points: Array, values: Array) -> None:
     """Set the values of all trials that have none, and select."""
-    partial = begin_partial(runner)
+    partial = begin_partial(fit)
     if partial is None:
         return
     rows = partial.missing_rows
-    where = runner.batch.xp.asarray(rows)
+    where = fit.batch.xp.asarray(rows)
     partial.told[where], partial.points[where] = told[where], points[where]
-    record = put_told(runner, partial, rows, values[where])
-    select_complete(runner, partial)
+    record = put_told(fit, partial, rows, values[where])
+    select_complete(fit, partial)
     record()
 
 
-def record_whole(runner: Runner, rows: Array, values: Array) -> Callable[[], None]:
+def record_whole(fit: Fit, rows: Array, values: Array) -> Callable[[], None]:
     """Return a function that records all trials that need a value."""
-    if runner.recorder is None:
+    if fit.recorder is None:
         return nothing
-    needed = find_needed_rows(runner)
-    if runner.partial is not None:
-        needed &= ~runner.partial.infeasible  # these are recorded
+    needed = find_needed_rows(fit)
+    if fit.population.partial is not None:
+        needed &= ~fit.population.partial.infeasible  # these are recorded
     needed = np.flatnonzero(needed)
-    where = runner.batch.xp.asarray(needed)
-    return record_trials(runner, needed, rows[where], values[where])
+    where = fit.batch.xp.asarray(needed)
+    return record_trials(fit, needed, rows[where], values[where])
 
 
 def in_order(told: Array, values: Array, asked: Array) -> tuple[Array, Array]:
@@ -146,35 +147,35 @@ def read_told_values(f: Any, shape: tuple[int, ...], rows: Array) -> Array:
     return real_values(f.reshape(-1) if hasattr(f, "reshape") else np.reshape(f, -1), rows, "f")
 
 
-def with_constraints(runner: Runner, f: Array, constraints: Constraints, shape: tuple[int, ...]) -> Array:
+def with_constraints(fit: Fit, f: Array, constraints: Constraints, shape: tuple[int, ...]) -> Array:
     """Return values or, where constraints are told too, rows of f, g and h; `shape` is that of the values as told."""
-    rules = runner.rules
+    rules = fit.rules
     if not isinstance(rules, ToldRules):
         return f
     g, h = constraints or (None, None)
     return rules.rows(f, g, h, shape)
 
 
-def select(runner: Runner, points: Array, values: Array) -> None:
+def select(fit: Fit, points: Array, values: Array) -> None:
     """Select by the values of all rows, as selection compares them, at points of the box."""
-    batch, xp = runner.batch, runner.batch.xp
+    batch, xp = fit.batch, fit.batch.xp
     size = len(values) // batch.n_runs
     if size == batch.pop_max:
-        runner.accept(points, values)
+        fit.population.accept(points, values)
     else:  # the kernels' rows are those of the largest population
         all_points = xp.zeros((batch.n_runs, batch.pop_max, batch.dim), batch.spec.dtype)
         all_values = xp.zeros((batch.n_runs, batch.pop_max), batch.spec.dtype)
         all_points[:, :size] = points.reshape(batch.n_runs, -1, batch.dim)
         all_values[:, :size] = values.reshape(batch.n_runs, -1)
-        runner.accept(all_points, all_values)
+        fit.population.accept(all_points, all_values)
 
 
-def codes(runner: Runner, told: Array, values: Array, needed: Any = None) -> Array:
+def codes(fit: Fit, told: Array, values: Array, needed: Any = None) -> Array:
     """Return values as selection compares them: with constraints, the codes of feasibility rules.
 
     `needed` says which of the rows needed a value; None: all.
     """
-    rules = runner.rules
+    rules = fit.rules
     if isinstance(rules, ToldRules):
         return rules.codes(told, values)
     if not isinstance(rules, FeasibilityRules):
@@ -185,27 +186,27 @@ def codes(runner: Runner, told: Array, values: Array, needed: Any = None) -> Arr
     return rules.codes(values, violation)
 
 
-def points_of(runner: Runner, variables: Variables, told: Array) -> Array:
+def points_of(fit: Fit, variables: Variables, told: Array) -> Array:
     """Return the points of the box behind values: those of `ask` where the values are the same.
 
     The values are compared with those of the trials, because a user may have changed the array of `ask` in place.
     """
-    points = trials(runner)
-    return encode_told(runner, variables, told, values_of_points(runner.batch, points), points)
+    points = trials(fit)
+    return encode_told(fit, variables, told, values_of_points(fit.batch, points), points)
 
 
-def encode_told(runner: Runner, variables: Variables, told: Array, asked: Array, points: Array) -> Array:
+def encode_told(fit: Fit, variables: Variables, told: Array, asked: Array, points: Array) -> Array:
     """Return the points of the box behind values: where they equal those of `asked`, the same as `points`."""
     n = len(variables)
     values, before = to_numpy(told).reshape(-1, n), to_numpy(asked).reshape(-1, n)
     components = to_numpy(points).reshape(-1, points.shape[-1])
     found = variables.encode(values, "X", components, values != before)
-    return move_inwards(runner, runner.batch.xp.asarray(found, dtype=points.dtype).reshape(points.shape))
+    return move_inwards(fit, fit.batch.xp.asarray(found, dtype=points.dtype).reshape(points.shape))
 
 
-def move_inwards(runner: Runner, points: Array) -> Array:
+def move_inwards(fit: Fit, points: Array) -> Array:
     """Return points of which single precision has rounded components at their bounds out of the box, inside it."""
-    spec, xp = runner.batch.spec, runner.batch.xp
+    spec, xp = fit.batch.spec, fit.batch.xp
     if spec.dtype == np.float64:
         return points
     lower, upper = (xp.asarray(bound, dtype=spec.dtype) for bound in (spec.lower, spec.upper))
@@ -213,24 +214,24 @@ def move_inwards(runner: Runner, points: Array) -> Array:
     return xp.where((points == below) | (points == above), xp.clip(points, lower, upper), points)
 
 
-def trials_shape(runner: Runner) -> tuple[int, ...]:
+def trials_shape(fit: Fit) -> tuple[int, ...]:
     """Return the shape of the trials of the next generation."""
-    batch = runner.batch
-    shape = (batch.n_runs // batch.n_islands, batch.n_islands * runner.rows_per_population, batch.dim)
+    batch = fit.batch
+    shape = (batch.n_runs // batch.n_islands, batch.n_islands * fit.population.rows_per_population, batch.dim)
     return shape if shape[0] > 1 else shape[1:]
 
 
-def check_inside(runner: Runner, points: Array, sizes: IntArray | None = None) -> None:
+def check_inside(fit: Fit, points: Array, sizes: IntArray | None = None) -> None:
     """Refuse points outside the bounds, of shape (n, m, dim); of each n, only the first `sizes` rows count.
 
     By default there are n runs, and `sizes` are those of their populations.
     """
-    spec, xp = runner.batch.spec, runner.batch.xp
+    spec, xp = fit.batch.spec, fit.batch.xp
     lower, upper = (xp.asarray(bound, dtype=spec.dtype) for bound in (spec.lower, spec.upper))
     inside = (points >= lower) & (points <= upper)
     if bool(inside.all()):
         return
-    sizes = runner.sizes if sizes is None else sizes
+    sizes = fit.population.sizes if sizes is None else sizes
     used = xp.asarray(np.arange(points.shape[1]) < sizes[:, None])
     wrong = ~inside & used[:, :, None]
     if bool(wrong.any()):
@@ -245,132 +246,132 @@ def check_inside(runner: Runner, points: Array, sizes: IntArray | None = None) -
 # -- parts of a generation ---------------------------------------------------------------------------------------------
 
 
-def begin_partial(runner: Runner, remember: bool = True) -> PartialGeneration | None:
+def begin_partial(fit: Fit, remember: bool = True) -> PartialGeneration | None:
     """Return the trials of the next generation, to be told in parts; None where all runs have ended.
 
     With `remember`, those of a discrete space with known values have them.
     """
-    if runner.partial is None:
-        if not runner.has_trials:
-            runner.propose()
-        batch = runner.batch
+    if fit.population.partial is None:
+        if not fit.population.has_trials:
+            fit.population.propose()
+        batch = fit.batch
         running = batch.host("status") == RUNNING
-        runner.status_poll.exact = True  # a GPU is waited for in every generation anyway
+        fit.population.status_poll.exact = True  # a GPU is waited for in every generation anyway
         if not running.any():
             return None
-        points, needed = trials(runner), find_needed_rows(runner)
-        with runner.engine.device_context:
+        points, needed = trials(fit), find_needed_rows(fit)
+        with fit.engine.device_context:
             points = points.reshape(-1, batch.dim)
             asked = values_of_points(batch, points)
-            place = runner.generation + 1, batch.n_runs
-            partial = PartialGeneration(runner.first_id, asked, points, needed, batch.xp, *place)
-            for kept in [kept for kept in runner.kept if kept.generation == partial.generation]:
+            place = fit.population.generation + 1, batch.n_runs
+            partial = PartialGeneration(fit.first_id, asked, points, needed, batch.xp, *place)
+            for kept in [kept for kept in fit.population.kept if kept.generation == partial.generation]:
                 partial.take(kept)
-                runner.kept.remove(kept)
-        if runner.asked is not None:
+                fit.population.kept.remove(kept)
+        if fit.population.asked is not None:
             partial.handed_out[:] = True
-        runner.partial = partial
+        fit.population.partial = partial
         if remember:
-            give_known(runner, partial)
-    return runner.partial
+            give_known(fit, partial)
+    return fit.population.partial
 
 
-def give_known(runner: Runner, partial: PartialGeneration) -> None:
+def give_known(fit: Fit, partial: PartialGeneration) -> None:
     """Give the trials of a discrete space that were evaluated before their values."""
-    if runner.known is not None and runner.remembers:
-        runs = np.arange(len(partial.asked)) // runner.rows_per_population // runner.batch.n_islands
-        runner.known.begin(partial, to_numpy(partial.told), runs)
+    if fit.known is not None and fit.remembers:
+        runs = np.arange(len(partial.asked)) // fit.population.rows_per_population // fit.batch.n_islands
+        fit.known.begin(partial, to_numpy(partial.told), runs)
 
 
-def begin_missing(runner: Runner) -> PartialGeneration | None:
+def begin_missing(fit: Fit) -> PartialGeneration | None:
     """Return the next generation of which a trial needs a value of the user's; None where all runs have ended.
 
     Generations before it may have none: of infeasible trials, of points of a discrete space that are known, or where an
     interruption came between the last value and the selection.
     """
-    while (partial := begin_partial(runner)) is not None:
-        screen(runner, partial)
-        if partial.runs is not None or not partial.complete:
+    while (partial := begin_partial(fit)) is not None:
+        screen(fit, partial)
+        if not partial.complete:
             return partial
-        select_complete(runner, partial)
+        select_complete(fit, partial)
     return None
 
 
-def find_needed_rows(runner: Runner) -> Any:
+def find_needed_rows(fit: Fit) -> Any:
     """Return which rows of the trials need a value, of shape (n,)."""
-    running = runner.batch.host("status") == RUNNING
-    used = np.arange(runner.rows_per_population) < runner.sizes[:, None]
+    running = fit.batch.host("status") == RUNNING
+    used = np.arange(fit.population.rows_per_population) < fit.population.sizes[:, None]
     return (running[:, None] & used).reshape(-1)
 
 
-def select_complete(runner: Runner, partial: PartialGeneration) -> None:
+def select_complete(fit: Fit, partial: PartialGeneration) -> None:
     """Select by the values of a generation that has them all."""
-    with runner.engine.device_context, interrupts.deferred:
-        select(runner, partial.points, partial.values)
-        if partial.keys and runner.known is not None:
-            runner.known.end(partial)
-            runner.end_exhausted()
+    with fit.engine.device_context, interrupts.deferred:
+        select(fit, partial.points, partial.values)
+        if partial.keys and fit.known is not None:
+            fit.known.end(partial)
+            fit.end_exhausted()
 
 
-def ids_of_asked(runner: Runner) -> IntArray:
+def ids_of_asked(fit: Fit) -> IntArray:
     """Return the ids of the points that `ask` returned."""
-    shape: tuple[int, ...] = np.shape(cast(Array, runner.asked))[:-1]
-    ids: IntArray = runner.first_id + np.arange(math.prod(shape)).reshape(shape)
+    shape: tuple[int, ...] = np.shape(cast(Array, fit.population.asked))[:-1]
+    ids: IntArray = fit.first_id + np.arange(math.prod(shape)).reshape(shape)
     return ids
 
 
-def ask_some(runner: Runner, n: int) -> tuple[Array | None, IntArray | None]:
+def ask_some(fit: Fit, n: int) -> tuple[Array | None, IntArray | None]:
     """Return up to n trials of one generation that were not handed out, with their ids; None if all runs have ended.
 
     There are none while a generation waits for values of trials that were handed out, and where all trials of the last
     generations were infeasible, so that the runs have ended only now.
     """
-    first = runner.generation
-    partial = begin_missing(runner)
+    first = fit.population.generation
+    partial = begin_missing(fit)
     if partial is None:
-        if runner.generation == first:
+        if fit.population.generation == first:
             return None, None
-        spec = runner.batch.spec
-        width = runner.batch.dim if spec.variables is None else len(spec.variables)
-        return runner.batch.xp.zeros((0, width), spec.dtype), np.zeros(0, np.int64)
+        spec = fit.batch.spec
+        width = fit.batch.dim if spec.variables is None else len(spec.variables)
+        return fit.batch.xp.zeros((0, width), spec.dtype), np.zeros(0, np.int64)
     rows = partial.hand_out(n)
-    with runner.engine.device_context:
-        return partial.asked[runner.batch.xp.asarray(rows)], partial.first + rows
+    with fit.engine.device_context:
+        return partial.asked[fit.batch.xp.asarray(rows)], partial.first + rows
 
 
-def screen(runner: Runner, partial: PartialGeneration) -> None:
+def screen(fit: Fit, partial: PartialGeneration) -> None:
     """Evaluate the constraints at the trials without a value, and give those that violate them their codes, once."""
-    rules = runner.rules
-    if partial.screened or partial.runs is not None or not isinstance(rules, FeasibilityRules):
+    rules = fit.rules
+    if partial.screened or not isinstance(rules, FeasibilityRules):
         return
-    rows, xp = partial.missing_rows, runner.batch.xp
+    rows, xp = partial.missing_rows, fit.batch.xp
     rows = rows[first_of_points(partial, rows)] if partial.keys else rows
-    with runner.engine.device_context:
+    with fit.engine.device_context:
         violation = rules.violations(partial.told[xp.asarray(rows)])
         outside = np.flatnonzero(to_numpy(violation) != 0)
         found = rules.codes(xp.full(len(outside), np.nan), violation[xp.asarray(outside)])
-        record = record_rows(runner, partial, rows[outside], found)
+        record = record_rows(fit, partial, rows[outside], found)
         with interrupts.deferred:
-            keep_values(runner, partial, rows[outside], found)
+            keep_values(fit, partial, rows[outside], found)
             partial.infeasible[rows[outside]] = partial.screened = True
             record()
 
 
-def tell_rows(runner: Runner, X: Array | None, f: Any, ids: Any = None, constraints: Constraints = None) -> None:
+def tell_rows(fit: Fit, X: Array | None, f: Any, ids: Any = None, constraints: Constraints = None) -> None:
     """Note the values of some trials, by their points or their ids, and select when all trials have values."""
-    partial = begin_missing(runner)
-    if partial is None and runner.remembers:
+    partial = begin_missing(fit)
+    if partial is None and fit.remembers:
         return  # values of points that are known
     if partial is None:
         raise RuntimeError("every run has ended, so that no trial waits for a value")
-    with runner.engine.device_context:
-        told = None if X is None else read_told_points(runner, X, partial)
+    with fit.engine.device_context:
+        told = None if X is None else read_told_points(fit, X, partial)
         shape: tuple[int, ...]
         if ids is None:
             if X is None:
                 raise TypeError("tell needs X or ids: tell(X, f) or tell(f=f, ids=ids)")
-            points = read_told_points(runner, X, partial)
-            shape, places = np.shape(X)[:-1], unknown_places(runner, points)
+            points = read_told_points(fit, X, partial)
+            shape, places = np.shape(X)[:-1], unknown_places(fit, points)
             rows = partial.rows_of_points(points[places])
         else:
             given = read_told_ids(ids)
@@ -380,25 +381,23 @@ def tell_rows(runner: Runner, X: Array | None, f: Any, ids: Any = None, constrai
             # Those before are of trials that were complete by the values of equal points.
             places = np.flatnonzero((ids < 0) | (ids >= partial.first)) if partial.keys else np.arange(len(ids))
             rows = partial.rows_of_ids(ids[places])
-        values = with_constraints(runner, part_values(f, shape, partial.points), constraints, shape)
+        values = with_constraints(fit, part_values(f, shape, partial.points), constraints, shape)
         replaces = ids is not None and told is not None
         if partial.keys and replaces:
             partial.reopen(rows[partial.infeasible[rows]])
         # An infeasible trial needs no value, nor one with a known value.
         needless = partial.has_value[rows] if partial.keys else partial.infeasible[rows] & (not replaces)
         rows, places = rows[~needless], places[~needless]
-        where, chosen = runner.batch.xp.asarray(rows), runner.batch.xp.asarray(places)
+        where, chosen = fit.batch.xp.asarray(rows), fit.batch.xp.asarray(places)
         values, told = values[chosen], None if told is None else told[chosen]
         before = partial.told[where], partial.points[where]
         if ids is not None and told is not None:
-            replace_points(runner, partial, where, told)
+            replace_points(fit, partial, where, told)
         try:
-            found = codes(runner, partial.told[where], values)
-            record = put_told(runner, partial, rows, found)
-            if partial.runs is not None:
-                tell_final(runner, partial, rows)
-            elif partial.complete:
-                select_complete(runner, partial)
+            found = codes(fit, partial.told[where], values)
+            record = put_told(fit, partial, rows, found)
+            if partial.complete:
+                select_complete(fit, partial)
         except BaseException:  # such as one of a constraint: the values can then be told again
             partial.forget(rows)
             partial.told[where], partial.points[where] = before
@@ -406,25 +405,25 @@ def tell_rows(runner: Runner, X: Array | None, f: Any, ids: Any = None, constrai
         record()
 
 
-def unknown_places(runner: Runner, told: Array) -> IntArray:
+def unknown_places(fit: Fit, told: Array) -> IntArray:
     """Return the rows of told points that have no known value."""
-    if runner.known is None or not runner.remembers:
+    if fit.known is None or not fit.remembers:
         return np.arange(len(told))
-    return np.array([k for k, key in enumerate(row_keys(told)) if key not in runner.known], np.int64)
+    return np.array([k for k, key in enumerate(row_keys(told)) if key not in fit.known], np.int64)
 
 
-def put_told(runner: Runner, partial: PartialGeneration, rows: IntArray, values: Array) -> Callable[[], None]:
+def put_told(fit: Fit, partial: PartialGeneration, rows: IntArray, values: Array) -> Callable[[], None]:
     """Set told values, those of points with a known value left out, and return a function that records them."""
     if not partial.keys:
-        record = record_rows(runner, partial, rows, values)
+        record = record_rows(fit, partial, rows, values)
         partial.put(rows, values)
         return record
     records = []
     places = first_of_points(partial, rows)
     while len(places):  # again where another point has replaced the first one of equal points
-        own, found = rows[places], values[runner.batch.xp.asarray(places)]
-        records.append(record_rows(runner, partial, own, found))
-        keep_values(runner, partial, own, found)
+        own, found = rows[places], values[fit.batch.xp.asarray(places)]
+        records.append(record_rows(fit, partial, own, found))
+        keep_values(fit, partial, own, found)
         places = first_of_points(partial, rows)
 
     def record_all() -> None:
@@ -443,31 +442,27 @@ def first_of_points(partial: PartialGeneration, rows: IntArray) -> IntArray:
     return np.array(sorted(firsts.values()), np.int64)
 
 
-def keep_values(runner: Runner, partial: PartialGeneration, rows: IntArray, values: Array) -> None:
+def keep_values(fit: Fit, partial: PartialGeneration, rows: IntArray, values: Array) -> None:
     """Set the values of some trials and, in a discrete space, those of equal ones."""
     partial.put(rows, values)
-    if partial.keys and runner.known is not None:
-        told = to_numpy(partial.told[runner.batch.xp.asarray(rows)])
-        runner.known.note(partial, rows, told, to_numpy(partial.values[runner.batch.xp.asarray(rows)]))
+    if partial.keys and fit.known is not None:
+        told = to_numpy(partial.told[fit.batch.xp.asarray(rows)])
+        fit.known.note(partial, rows, told, to_numpy(partial.values[fit.batch.xp.asarray(rows)]))
 
 
-def record_rows(runner: Runner, partial: PartialGeneration, rows: IntArray, values: Array) -> Callable[[], None]:
-    """Return a function that records some rows of a generation, or of points that are evaluated after the last one."""
-    if runner.recorder is None:
+def record_rows(fit: Fit, partial: PartialGeneration, rows: IntArray, values: Array) -> Callable[[], None]:
+    """Return a function that records some rows of a generation."""
+    if fit.recorder is None:
         return nothing
-    where = runner.batch.xp.asarray(rows)
-    if partial.runs is None:
-        return record_trials(runner, rows, partial.told[where], values)
-    runs, points = partial.runs[rows], partial.points[where].copy()
-    return lambda: record_others(runner, runs, points, values, "final")
+    return record_trials(fit, rows, partial.told[fit.batch.xp.asarray(rows)], values)
 
 
-def read_told_points(runner: Runner, X: Array, partial: PartialGeneration) -> Array:
+def read_told_points(fit: Fit, X: Array, partial: PartialGeneration) -> Array:
     """Return a user's points, one or some of a generation's, as an array with a row for each."""
     width = partial.asked.shape[-1]
     if np.ndim(X) == 0 or np.shape(X)[-1] != width:
         raise ValueError(f"X must be rows of what ask returned, of {width} variables, got shape {np.shape(X)}")
-    return contiguous(move_to(X, partial.asked, "X"), runner.batch.spec.dtype).reshape(-1, width)
+    return contiguous(move_to(X, partial.asked, "X"), fit.batch.spec.dtype).reshape(-1, width)
 
 
 def read_told_ids(ids: Any) -> IntArray:
@@ -485,15 +480,13 @@ def part_values(f: Any, shape: tuple[int, ...], like: Array) -> Array:
     return contiguous(move_to(f, like, "f"), like.dtype).reshape(-1)
 
 
-def replace_points(runner: Runner, partial: PartialGeneration, where: Array, told: Array) -> None:
+def replace_points(fit: Fit, partial: PartialGeneration, where: Array, told: Array) -> None:
     """Let other points inside the bounds replace those of `ask`."""
     asked, points = partial.asked[where], partial.points[where]
     if bool((told == asked).all()):
         return
-    if partial.runs is not None:
-        raise ValueError("X must be the points that ask returned: those of final_evals cannot be replaced by others")
-    variables = runner.batch.spec.variables
-    told = told if variables is not None else move_inwards(runner, told)
-    points = told if variables is None else encode_told(runner, variables, told, asked, points)
-    check_inside(runner, points[None], np.array([len(points)]))
+    variables = fit.batch.spec.variables
+    told = told if variables is not None else move_inwards(fit, told)
+    points = told if variables is None else encode_told(fit, variables, told, asked, points)
+    check_inside(fit, points[None], np.array([len(points)]))
     partial.told[where], partial.points[where] = told, points

@@ -8,32 +8,30 @@ from typing import Any
 import numpy as np
 
 from skde.engines import BegunGeneration
-from skde.fit.ask_final import hand_out_round
 from skde.fit.ask_tell import begin_partial, check_inside, select_complete
+from skde.fit.fit import Fit
 from skde.fit.partial_generation import PartialGeneration
-from skde.fit.reevaluation import open_final
-from skde.fit.run_results import values_of_points
-from skde.fit.runner import Runner
+from skde.fit.results import values_of_points
 from skde.stopping import RUNNING
 from skde.utils.arrays import to_numpy
 from skde.utils.serialization import entry
 from skde.utils.validation import quote
 
 
-def pack_told(runner: Runner) -> dict[str, Any]:
+def pack_told(fit: Fit) -> dict[str, Any]:
     """Return the known values of incomplete generations, with their rows and points of the box, for a file."""
-    found = begun_generations(runner)
+    found = begun_generations(fit)
     if not found:
         return {}
     return {
         "told_generations": np.repeat([one.generation for one in found], [len(one.rows) for one in found]),
         "told_rows": np.concatenate([one.rows for one in found]),
         "told_points": np.concatenate([one.points for one in found]),
-        "told_values": np.concatenate([one.values for one in found]).astype(runner.batch.spec.dtype),
+        "told_values": np.concatenate([one.values for one in found]).astype(fit.batch.spec.dtype),
     }
 
 
-def restore_told(runner: Runner, arrays: dict[str, Any]) -> None:
+def restore_told(fit: Fit, arrays: dict[str, Any]) -> None:
     """Set the values that `pack_told` returned, where there are any.
 
     Raises
@@ -41,14 +39,11 @@ def restore_told(runner: Runner, arrays: dict[str, Any]) -> None:
     ValueError
         With the entry's name, for rows, points or values that no tell could have left.
     """
-    if runner.ledger.final.rounds is not None and runner.done:
-        open_final(runner)
-        hand_out_round(runner)
     if "told_rows" not in arrays:
         return
     names = "told_generations", "told_rows", "told_points", "told_values"
     generations, rows, points, values = (arrays[name] for name in names)
-    batch = runner.batch
+    batch = fit.batch
     with entry("told_rows"):
         if not len(generations) == len(points) == len(values) == len(rows):
             raise ValueError("there must be as many rows as generations, points and values")
@@ -62,43 +57,44 @@ def restore_told(runner: Runner, arrays: dict[str, Any]) -> None:
             raise ValueError("the rows must be those of trials that need a value")
         if len(np.unique(rows)) < len(rows):
             raise ValueError(f"the rows must all be different, got {quote(rows.tolist())}")
-        check_inside(runner, batch.xp.asarray(points)[None], np.array([len(points)]))
+        check_inside(fit, batch.xp.asarray(points)[None], np.array([len(points)]))
         begun = [
             BegunGeneration(g, rows[generations == g], points[generations == g], values[generations == g])
             for g in np.unique(generations).tolist()
         ]
-        keep_begun(runner, begun)
-        if runner.begun:
-            partial = begin_partial(runner)
+        keep_begun(fit, begun)
+        if fit.population.begun:
+            partial = begin_partial(fit)
             if partial is not None and partial.complete:
-                select_complete(runner, partial)
+                select_complete(fit, partial)
 
 
-def begun_generations(runner: Runner) -> list[BegunGeneration]:
+def begun_generations(fit: Fit) -> list[BegunGeneration]:
     """Return what is known of generations that are not complete."""
     found = []
-    for one in [*runner.kept, *([] if runner.partial is None or runner.partial.runs is not None else [runner.partial])]:
-        if one.generation > runner.generation and len(rows := one.told_rows):
-            where, size = runner.batch.xp.asarray(rows), runner.rows_at(one.generation)
+    population = fit.population
+    for one in [*population.kept, *([] if population.partial is None else [population.partial])]:
+        if one.generation > fit.population.generation and len(rows := one.told_rows):
+            where, size = fit.batch.xp.asarray(rows), fit.population.rows_at(one.generation)
             points, values = to_numpy(one.points[where]), to_numpy(one.values[where]).astype(np.float64)
-            inner = rows // size * runner.batch.pop_max + rows % size
+            inner = rows // size * fit.batch.pop_max + rows % size
             found.append(BegunGeneration(one.generation, inner, points, values))
     return found
 
 
-def keep_begun(runner: Runner, begun: Sequence[BegunGeneration]) -> None:
+def keep_begun(fit: Fit, begun: Sequence[BegunGeneration]) -> None:
     """Set what is known of generations that are not complete."""
-    runner.drop_trials()
-    runner.kept = [restore_generation(runner, one) for one in begun]
-    if runner.generation < 0 and runner.kept:
-        begin_partial(runner)  # a run without a value has its first trial as the result
+    fit.population.drop_trials()
+    fit.population.kept = [restore_generation(fit, one) for one in begun]
+    if fit.population.generation < 0 and fit.population.kept:
+        begin_partial(fit)  # a run without a value has its first trial as the result
 
 
-def restore_generation(runner: Runner, begun: BegunGeneration) -> PartialGeneration:
+def restore_generation(fit: Fit, begun: BegunGeneration) -> PartialGeneration:
     """Return a generation of which only the trials with values are there."""
-    batch, size = runner.batch, runner.rows_at(begun.generation)
+    batch, size = fit.batch, fit.population.rows_at(begun.generation)
     rows, n = begun.rows // batch.pop_max * size + begun.rows % batch.pop_max, batch.n_runs * size
-    with runner.engine.device_context:
+    with fit.engine.device_context:
         points = batch.xp.zeros((n, batch.dim), batch.spec.dtype)
         points[:] = batch.xp.asarray(batch.spec.lower, dtype=batch.spec.dtype)
         points[batch.xp.asarray(rows)] = batch.xp.asarray(begun.points)

@@ -32,8 +32,9 @@ from skde.engines.gpu.graph_replay import (
 from skde.engines.single_generations import Evaluation
 from skde.fit.begun_generations import begun_generations, keep_begun
 from skde.fit.evaluator import Evaluator
+from skde.fit.fit import Fit
 from skde.fit.pace import pace_of
-from skde.fit.runner import Runner
+from skde.fit.phases.population import Population
 from skde.fit.watch import Watch
 from skde.functions.point_workers import OutOfTime
 from skde.objectives.objective import Objective
@@ -66,20 +67,20 @@ class StopRequest(Protocol):
         ...
 
 
-def run_fit(
-    runner: Runner,
+def run_search(
+    fit: Fit,
     objective: Any,
     execution: str,
     max_time: float | None,
     stop: StopRequest | None,
     verbose: int = 0,
 ) -> None:
-    """Run until every run has ended.
+    """Run the present search until every run has ended.
 
     Parameters
     ----------
-    runner : Runner
-        The batch and its engine.
+    fit : Fit
+        The fit.
     objective : Objective
         The objective, in the form that the engine evaluates.
     execution : {"run", "step", "graph", "auto"}
@@ -97,39 +98,40 @@ def run_fit(
     KeyboardInterrupt
         After Ctrl-C; the results are those of all evaluations that are done, and another call continues from there.
     """
-    with fit_context(runner):
-        Execution(runner, max_time, stop, verbose).run(objective, execution)
+    with fit_context(fit):
+        Execution(fit, max_time, stop, verbose).run(objective, execution)
 
 
 @contextmanager
-def fit_context(runner: Runner) -> Iterator[None]:
+def fit_context(fit: Fit) -> Iterator[None]:
     """Return the context of a fit, which counts its time and notes how it ends; `OutOfTime` ends it."""
+    population = fit.population
     with interrupts.fit:
-        runner.ledger.timer.start()
+        fit.ledger.timer.start()
         try:
-            runner.judge()
+            population.judge()
             yield
         except OutOfTime:  # within a cycle, the rest of which can be made later
-            runner.locate()
-            if runner.ending == Status.RUNNING:
-                runner.ending = Status.TIME
+            population.locate()
+            if population.ending == Status.RUNNING:
+                population.ending = Status.TIME
         except BaseException as error:
-            runner.locate()
+            population.locate()
             if isinstance(error, KeyboardInterrupt):
-                runner.ending = Status.INTERRUPTED
+                population.ending = Status.INTERRUPTED
             raise
         finally:
-            runner.ledger.timer.pause()
+            fit.ledger.timer.pause()
 
 
 @dataclass(repr=False, eq=False)
 class Execution:
-    """The loops over the generations of a runner, with the limits that the host checks.
+    """The loops over the generations of a population, with the limits that the host checks.
 
     Attributes
     ----------
-    runner : Runner
-        The batch and its engine.
+    fit : Fit
+        The fit, with the population.
     max_time : float or None
         Time limit in seconds.
     stop : StopRequest or None
@@ -138,7 +140,7 @@ class Execution:
         Whether to print the choice of "auto".
     """
 
-    runner: Runner
+    fit: Fit
     max_time: float | None
     stop: StopRequest | None
     verbose: int
@@ -146,10 +148,10 @@ class Execution:
 
     def run(self, objective: Any, execution: str) -> None:
         """Run all generations in the way that execution, engine and objective ask for."""
-        runner = self.runner
-        if execution == "step" and objective.by_rows and divides(runner.engine):
-            with runner.engine.share(runner.batch, objective, execution):
-                self.run_parts(runner.engine)
+        population = self.population
+        if execution == "step" and objective.by_rows and divides(population.engine):
+            with population.engine.share(population.batch, objective, execution):
+                self.run_parts(population.engine)
             return
         if not self.finish_begun(objective):
             return
@@ -157,13 +159,13 @@ class Execution:
             self.run_graph(objective)
         elif execution == "auto":
             self.run_auto(objective)
-        elif shares(runner.engine):
-            with runner.engine.share(runner.batch, objective, execution):
+        elif shares(population.engine):
+            with population.engine.share(population.batch, objective, execution):
                 self.run_chunks(even=execution == "step")
         elif execution == "step":
             self.run_steps(objective)
         else:
-            engine, batch = runner.on_device
+            engine, batch = population.on_device
             engine.load(batch, objective.compiled)
             if engine.even:
                 self.run_chunks(even=True)
@@ -174,37 +176,42 @@ class Execution:
                     self.run_slices()
 
     @property
+    def population(self) -> Population:
+        """The population."""
+        return self.fit.population
+
+    @property
     def seconds_left(self) -> float:
         """Seconds until the time limit; infinite without one."""
-        return math.inf if self.max_time is None else self.max_time - self.runner.ledger.timer.seconds_of_limit
+        return math.inf if self.max_time is None else self.max_time - self.fit.ledger.timer.seconds_of_limit
 
     def finish_begun(self, objective: Objective) -> bool:
         """Complete a generation that has some of its values; return whether that was not cut short.
 
         Where runs are at different generations, the one with values may be a later one, and stays.
         """
-        return not self.runner.begun or self.evaluator(objective).complete_begun()
+        return not self.population.begun or self.evaluator(objective).complete_begun()
 
     def evaluator(self, objective: Objective) -> Evaluator:
         """Return the evaluator of the generations."""
-        return Evaluator(self.runner, objective, Watch(lambda: self.seconds_left, self.ends_within))
+        return Evaluator(self.fit, objective, Watch(lambda: self.seconds_left, self.ends_within))
 
     def ends_within(self) -> bool:
         """Return whether a callback or the time limit ends the fit within a generation; callbacks are called rarely."""
         if time.perf_counter() - self.reported >= WITHIN_SECONDS:
             return self.ends()
         if self.seconds_left <= 0:
-            self.runner.ending = Status.TIME
-        return self.runner.ending != Status.RUNNING
+            self.population.ending = Status.TIME
+        return self.population.ending != Status.RUNNING
 
     def ends(self) -> bool:
         """Return whether a callback or the time limit ends the fit, and note which."""
         self.reported = time.perf_counter()
         if self.stop is not None and self.stop():
-            self.runner.ending = Status.CALLBACK
+            self.population.ending = Status.CALLBACK
         elif self.seconds_left <= 0:
-            self.runner.ending = Status.TIME
-        return self.runner.ending != Status.RUNNING
+            self.population.ending = Status.TIME
+        return self.population.ending != Status.RUNNING
 
     def run_small_start(self, objective: Objective) -> None:
         """Run all generations; small initial populations and the second chunk in one engine call.
@@ -212,16 +219,21 @@ class Execution:
         A call takes longer than these do. It makes more generations where an earlier fit has shown how long they take.
         The initial populations are made alone where something may end the fit before the second chunk.
         """
-        runner, (engine, batch) = self.runner, self.runner.on_device
-        if runner.generation >= 0 or not runner.starts_small or self.max_time is not None or self.stop is not None:
+        fit, population, (engine, batch) = self.fit, self.population, self.population.on_device
+        if (
+            population.generation >= 0
+            or not population.starts_small
+            or self.max_time is not None
+            or self.stop is not None
+        ):
             self.run_chunks()
             return
         pace = pace_of(engine, batch, objective.source)
-        runner.ledger.timer.mark(0)  # the times of this call's generations are interpolated from here
-        until = min(max(SECOND_CHUNK, int(engine.chunk_seconds / pace.seconds)), runner.last)
+        fit.ledger.timer.mark(0)  # the times of this call's generations are interpolated from here
+        until = min(max(SECOND_CHUNK, int(engine.chunk_seconds / pace.seconds)), population.last)
         progress, seconds = self.run_chunk(until)
         pace.seconds = max(seconds, 1e-9) / (until + 1)
-        if RUNNING in runner.settle(progress)["status"]:
+        if RUNNING in population.settle(progress)["status"]:
             self.run_chunks(first=self.next_chunk(until + 1, seconds))
 
     def run_chunks(self, even: bool = False, first: int = 1) -> None:
@@ -229,142 +241,142 @@ class Execution:
 
         With `even`, each call is for runs at the same generation only.
         """
-        runner = self.runner
-        generations, done = first, runner.generation >= 0 and runner.done
+        population = self.population
+        generations, done = first, population.generation >= 0 and population.done
         while not done:
-            if even and runner.uneven:
-                runner.hold_runs_ahead()
+            if even and population.uneven:
+                population.hold_runs_ahead()
                 generations = 1
-            begin, until = runner.generation, self.end_of_chunk(generations)
+            begin, until = population.generation, self.end_of_chunk(generations)
             progress, seconds = self.run_chunk(until)
-            done = RUNNING not in runner.settle(progress)["status"]
+            done = RUNNING not in population.settle(progress)["status"]
             if done or self.ends():
                 return
             generations = self.next_chunk(until - begin, seconds)
 
     def run_parts(self, engine: DividingEngine) -> None:
         """Let the engine run some generations at a time with a function of one point; the last may be cut short."""
-        runner = self.runner
-        generations, done = 1, runner.generation >= 0 and runner.done
+        fit, population = self.fit, self.population
+        generations, done = 1, population.generation >= 0 and population.done
         while not done:
-            runner.hold_runs_ahead()
-            begin, before = runner.generation, runner.seconds
-            until = self.end_of_chunk(1 if runner.uneven else generations)
-            work = PartsOfGenerations(begun_generations(runner), lambda: self.seconds_left, not runner.has_results)
+            population.hold_runs_ahead()
+            begin, before = population.generation, fit.seconds
+            until = self.end_of_chunk(1 if population.uneven else generations)
+            work = PartsOfGenerations(begun_generations(fit), lambda: self.seconds_left, not fit.has_results)
             try:
-                engine.run_parts(runner.batch, begin, until, work)
+                engine.run_parts(population.batch, begin, until, work)
             finally:
                 with interrupts.deferred:
-                    runner.locate()
-                    keep_begun(runner, work.begun)
-            if runner.generation > begin:
-                runner.ledger.timer.mark(runner.generation)
-            done = runner.done
+                    population.locate()
+                    keep_begun(fit, work.begun)
+            if population.generation > begin:
+                fit.ledger.timer.mark(population.generation)
+            done = population.done
             if done or self.ends():
                 return
-            generations = self.next_chunk(max(runner.generation - begin, 1), runner.seconds - before)
+            generations = self.next_chunk(max(population.generation - begin, 1), fit.seconds - before)
 
     def run_chunk(self, until: int) -> tuple[dict[str, Any], float]:
         """Let the engine run up to generation `until`; return the progress, and the seconds that it took.
 
         To read from the batch waits for the end of the engine's work.
         """
-        runner = self.runner
-        before = runner.seconds
-        runner.drop_trials()
-        runner.engine.run(runner.batch, runner.generation, until)
-        progress = runner.batch.progress()
-        runner.generation = until
-        runner.ledger.timer.mark(until)
-        return progress, runner.seconds - before
+        fit, population = self.fit, self.population
+        before = fit.seconds
+        population.drop_trials()
+        population.engine.run(population.batch, population.generation, until)
+        progress = population.batch.progress()
+        population.generation = until
+        fit.ledger.timer.mark(until)
+        return progress, fit.seconds - before
 
     def next_chunk(self, generations: int, took: float) -> int:
         """Return the length of the next chunk in generations, from the seconds that the last one took."""
-        room = min(self.runner.engine.chunk_seconds, self.seconds_left)
+        room = min(self.population.engine.chunk_seconds, self.seconds_left)
         wanted = int(generations * room / max(took, 1e-9))
         # The initial population takes less time than a generation, so its time alone does not decide.
-        return max(1, wanted if self.runner.generation > 0 else min(wanted, SECOND_CHUNK))
+        return max(1, wanted if self.population.generation > 0 else min(wanted, SECOND_CHUNK))
 
     def end_of_chunk(self, generations: int) -> int:
         """Return the last generation of the next engine call, which makes `generations` or fewer."""
-        runner, every = self.runner, None if self.stop is None else self.stop.every
-        end = min(runner.generation + generations, runner.last)
-        return end if every is None else min(end, (runner.generation // every + 1) * every)
+        population, every = self.population, None if self.stop is None else self.stop.every
+        end = min(population.generation + generations, population.last)
+        return end if every is None else min(end, (population.generation // every + 1) * every)
 
     def run_slices(self) -> None:
         """Run in slices of time, measured by each run's own clock, so that fast runs do not wait for slow ones.
 
         The host's work between slices, such as compiling, counts for no run.
         """
-        runner = self.runner
-        spec = runner.batch.spec
+        population = self.population
+        spec = population.batch.spec
         spec.pause_seconds = 0.0
-        while not runner.done:
+        while not population.done:
             spec.pause_seconds += SLICE_SECONDS
-            runner.batch.refresh()
-            runner.engine.run(runner.batch, runner.generation, runner.last)
-            runner.engine.synchronize()
-            runner.locate()
+            population.batch.refresh()
+            population.engine.run(population.batch, population.generation, population.last)
+            population.engine.synchronize()
+            population.locate()
             if self.stop is not None and self.stop():
-                runner.ending = Status.CALLBACK
+                population.ending = Status.CALLBACK
                 return
 
     def run_steps(self, objective: Objective) -> None:
         """Run one generation after the other, with values that the host computes."""
-        runner = self.runner
+        fit, population = self.fit, self.population
         evaluator = self.evaluator(objective)
         while True:
-            runner.propose()
-            before = runner.status_poll.time
-            if runner.poll_done():
+            population.propose()
+            before = population.status_poll.time
+            if population.poll_done():
                 return
-            if runner.status_poll.time != before and runner.generation >= 0 and self.ends():
+            if population.status_poll.time != before and population.generation >= 0 and self.ends():
                 return
-            if not evaluator.complete(runner.status_poll.status):
+            if not evaluator.complete(population.status_poll.status):
                 return
-            if runner.generation < 128 or runner.generation % 64 == 0:
-                runner.ledger.timer.mark(runner.generation)
+            if population.generation < 128 or population.generation % 64 == 0:
+                fit.ledger.timer.mark(population.generation)
 
     def run_graph(self, objective: Objective) -> None:
         """Record one generation on the GPU, and replay it."""
-        runner = self.runner
-        batch = runner.on_device[1]
-        if not records(runner.engine):
+        population = self.population
+        batch = population.on_device[1]
+        if not records(population.engine):
             raise ValueError("execution='graph' needs a GPU, and one alone: device='cuda'")
         if objective.host_work is not None:
             raise RecordingError(objective.host_work)
-        evaluation = Evaluation(*runner.on_device, objective)
+        evaluation = Evaluation(*population.on_device, objective)
         if sizes_vary(batch):
             raise ValueError("execution='graph' needs the same pop_size in all runs and generations")
-        runner.propose()
-        while runner.generation < 0 or runner.uneven:
-            runner.accept(None, evaluation.values(runner.generation + 1, batch.host("status")))
-            runner.propose()
-        self.replay(runner.engine.record(batch, runner.generation, objective.values))
+        population.propose()
+        while population.generation < 0 or population.uneven:
+            population.accept(None, evaluation.values(population.generation + 1, batch.host("status")))
+            population.propose()
+        self.replay(population.engine.record(batch, population.generation, objective.values))
 
     def replay(self, recording: Any) -> None:
         """Replay a recorded generation until every run has ended; the batch has the trials of the next one."""
-        runner = self.runner
+        fit, population = self.fit, self.population
         generations = 1
-        while not runner.done and not self.ends():
-            before = runner.seconds
-            begin, until = runner.generation, self.end_of_chunk(generations)
-            runner.drop_trials()
-            runner.judged = False
+        while not population.done and not self.ends():
+            before = fit.seconds
+            begin, until = population.generation, self.end_of_chunk(generations)
+            population.drop_trials()
+            population.judged = False
             recording.replay(until - begin)
-            generations = self.next_chunk(until - begin, runner.seconds - before)
-            runner.generation = until
-            runner.ledger.timer.mark(until)
-            runner.propose()
-            runner.engine.synchronize()
+            generations = self.next_chunk(until - begin, fit.seconds - before)
+            population.generation = until
+            fit.ledger.timer.mark(until)
+            population.propose()
+            population.engine.synchronize()
 
     def run_auto(self, objective: Objective) -> None:
         """Replay a recorded generation where that pays and gives the bits of single steps; else run these."""
-        runner, batch = self.runner, self.runner.on_device[1]
+        population, batch = self.population, self.population.on_device[1]
         recording: Any = None
-        reason = reason_to_step(batch, objective.host_work, runner.last - runner.generation, sys.modules)
+        reason = reason_to_step(batch, objective.host_work, population.last - population.generation, sys.modules)
         if reason is None:
-            evaluation = Evaluation(*runner.on_device, objective)
+            evaluation = Evaluation(*population.on_device, objective)
             pace = self.run_timed_steps(evaluation)
             if pace is None:
                 return
@@ -387,38 +399,38 @@ class Execution:
 
         The batch then has the trials of the next generation, and all running runs are at the same one.
         """
-        runner, batch = self.runner, self.runner.on_device[1]
+        fit, population, batch = self.fit, self.population, self.population.on_device[1]
         times: list[Pace] = []
-        runner.propose()
-        while runner.generation < 0 or not (runner.done or self.ends()):
-            if len(times) >= TIMED_GENERATIONS and not runner.uneven:
+        population.propose()
+        while population.generation < 0 or not (population.done or self.ends()):
+            if len(times) >= TIMED_GENERATIONS and not population.uneven:
                 return Pace(*map(min, zip(*times, strict=True)))
             status = batch.host("status")
             begin = time.perf_counter()
-            runner.accept(None, evaluation.values(runner.generation + 1, status))
-            runner.propose()
+            population.accept(None, evaluation.values(population.generation + 1, status))
+            population.propose()
             host = time.perf_counter() - begin
-            runner.engine.synchronize()
-            if runner.generation > 0:  # the initial population takes another time
+            population.engine.synchronize()
+            if population.generation > 0:  # the initial population takes another time
                 times.append(Pace(host, time.perf_counter() - begin))
-            runner.ledger.timer.mark(runner.generation)
+            fit.ledger.timer.mark(population.generation)
         return None
 
     def check_recording(self, objective: Objective, evaluation: Evaluation) -> Any:
         """Return a recorded generation, after one more step that has the bits of a replay."""
-        runner = self.runner
-        engine, batch = runner.on_device
+        population = self.population
+        engine, batch = population.on_device
         try:
-            recording = cast(RecordingEngine, engine).record(batch, runner.generation, objective.values)
+            recording = cast(RecordingEngine, engine).record(batch, population.generation, objective.values)
         except MemoryError as error:
             raise RecordingError(f"no memory for a recording: {error}") from error
         before = batch.state()
         replayed = replay_once(engine, batch, recording, before)
-        runner.propose()
-        f = evaluation.values(runner.generation + 1, before["status"])
+        population.propose()
+        f = evaluation.values(population.generation + 1, before["status"])
         values = to_numpy(f).reshape(batch.n_runs, batch.pop_max)
-        runner.accept(None, f)
+        population.accept(None, f)
         check_replay(replayed, Generation(values, batch.state()), before["status"] == RUNNING)
-        runner.propose()
+        population.propose()
         engine.synchronize()
         return recording

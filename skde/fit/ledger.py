@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from skde.fit.earlier_search import EarlierSearch
-from skde.fit.final_points import FinalPoints
-from skde.fit.polished_points import PolishedPoints
+from skde.fit.final_results import FinalResults
+from skde.fit.local_results import LocalResults
+from skde.fit.past_phases import PastPhases
 from skde.fit.timer import Timer
 from skde.typing import FloatArray, IntArray
 
@@ -24,38 +24,49 @@ class Ledger:
         The runs.
     timer : Timer or None, default None
         The time of the fit; None: it begins.
-    earlier : EarlierSearch or None, default None
-        The results of the searches before the present one.
+    past : PastPhases or None, default None
+        The results of the phases before the present search.
+    spent : tuple of int, default ()
+        The trials of a run in each search before the present one.
+    n_ids : int, default 0
+        The ids that points of these phases may have.
 
     Attributes
     ----------
-    polish : PolishedPoints or None
-        The points of the local searches after the last generation.
-    final : FinalPoints
-        The points that are evaluated again at the end.
+    local : LocalResults or None
+        What local searches have found after the last generation.
+    final : FinalResults
+        What the points that are evaluated again at the end have found.
     before : ndarray of int of shape (n_runs,)
         Every run's evaluations before the present limits (warm start).
     """
 
-    def __init__(self, n_runs: int, timer: Timer | None = None, earlier: EarlierSearch | None = None) -> None:
+    def __init__(
+        self,
+        n_runs: int,
+        timer: Timer | None = None,
+        past: PastPhases | None = None,
+        spent: tuple[int, ...] = (),
+        n_ids: int = 0,
+    ) -> None:
         self.timer = Timer() if timer is None else timer
-        self.earlier = earlier
-        self.polish: PolishedPoints | None = None
-        self.final = FinalPoints(n_runs)
+        self.past, self.spent, self.n_ids = past, spent, n_ids
+        self.local: LocalResults | None = None
+        self.final = FinalResults(n_runs)
         self.before: IntArray = np.zeros(n_runs, np.int64)
 
-    def begin_polish(self, dim: int) -> PolishedPoints:
-        """Return the points of the local searches, which may be the first ones."""
-        if self.polish is None:
-            self.polish = PolishedPoints(len(self.before), dim)
-        return self.polish
+    def open_local(self, dim: int) -> LocalResults:
+        """Return the results of the local searches, which may be the first ones."""
+        if self.local is None:
+            self.local = LocalResults(len(self.before), dim)
+        return self.local
 
     def begin_limits(self, made: IntArray) -> None:
         """Count from now on what the limits allow; `made` are the evaluations in the generations of every run."""
         self.timer.restart_limit()
         self.before = made + self.n_evals
-        if self.polish is not None:
-            self.polish.spent[:] = 0
+        if self.local is not None:
+            self.local.spent[:] = 0
 
     @property
     def n_evals(self) -> IntArray:
@@ -66,47 +77,47 @@ class Ledger:
     def search_evals(self) -> IntArray:
         """Those in searches, of populations and local ones."""
         evals = np.zeros_like(self.before)
-        for found in (self.earlier, self.polish):
+        for found in (self.past, self.local):
             evals = evals if found is None else evals + found.n_evals
         return evals
 
     @property
     def n_iter(self) -> IntArray:
         """Generations of every run in the searches before, their initial populations counted."""
-        return np.zeros_like(self.before) if self.earlier is None else self.earlier.n_iter + 1
+        return np.zeros_like(self.before) if self.past is None else self.past.n_iter + 1
 
     @property
-    def polish_spent(self) -> IntArray:
-        """Evaluations of every run's polish within the present limits."""
-        return np.zeros_like(self.before) if self.polish is None else self.polish.spent
+    def local_spent(self) -> IntArray:
+        """Evaluations of every run's local searches within the present limits."""
+        return np.zeros_like(self.before) if self.local is None else self.local.spent
 
     @property
     def other_evals(self) -> IntArray:
-        """Evaluations of every run that belong to no generation, those of `polish_spent` left out."""
-        polished = 0 if self.polish is None else self.polish.n_evals - self.polish.spent
+        """Evaluations of every run that belong to no generation, without `local_spent`."""
+        polished = 0 if self.local is None else self.local.n_evals - self.local.spent
         return self.final.n_evals + polished
 
     @property
     def has_points(self) -> bool:
         """Whether a best point may be one of another phase than the present search."""
-        return self.earlier is not None or self.polish is not None
+        return self.past is not None or self.local is not None
 
     def lower_codes(self, codes: FloatArray) -> FloatArray:
         """Return the least code of every run: of these, and of all phases."""
-        codes = codes if self.earlier is None else np.fmin(codes, self.earlier.codes)
-        return codes if self.polish is None else np.fmin(codes, self.polish.code)
+        codes = codes if self.past is None else np.fmin(codes, self.past.codes)
+        return codes if self.local is None else np.fmin(codes, self.local.code)
 
     # -- saved state ---------------------------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
         """Return the arrays of a file."""
         arrays = {"marks": np.array(self.timer.marks, np.float64).reshape(-1, 2), **self.final.state()}
-        for found in (self.earlier, self.polish):
+        for found in (self.past, self.local):
             arrays |= {} if found is None else found.state()
         return arrays
 
     def restore(self, seconds: float, arrays: dict[str, Any]) -> None:
         """Continue from what `state` returned, checked."""
-        self.earlier, self.polish = EarlierSearch.from_state(arrays), PolishedPoints.from_state(arrays)
-        self.final = FinalPoints.from_state(len(self.before), arrays)
+        self.past, self.local = PastPhases.from_state(arrays), LocalResults.from_state(arrays)
+        self.final = FinalResults.from_state(len(self.before), arrays)
         self.timer.restore(seconds, arrays["marks"])

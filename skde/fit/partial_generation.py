@@ -93,8 +93,6 @@ class PartialGeneration(PartialValues):
         The number of the generation; -1 for points that belong to none.
     n_populations : int, default 1
         The populations that the rows belong to, one after the other.
-    runs : ndarray of int of shape (n,) or None, default None
-        The runs of points that belong to no generation.
 
     Attributes
     ----------
@@ -119,10 +117,9 @@ class PartialGeneration(PartialValues):
         xp: Any,
         generation: int = -1,
         n_populations: int = 1,
-        runs: IntArray | None = None,
     ) -> None:
         super().__init__(needed, xp.full(len(asked), np.nan, points.dtype), xp, n_populations)
-        self.first, self.asked, self.generation, self.runs = first, asked, generation, runs
+        self.first, self.asked, self.generation = first, asked, generation
         self.told, self.points = asked.copy(), points.copy()  # both change, `asked` does not
         self.handed_out = ~needed
         self.infeasible, self.screened = np.zeros(len(asked), bool), False

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from skde.fit.joint_search import JointSearch
+from skde.fit.joint_search import Asking, JointSearch
 from skde.typing import FloatArray, IntArray
 
 MEMORY = 10  # pairs of steps and differences of gradients
@@ -39,7 +38,7 @@ class QuasiNewtonSearch(JointSearch):
 
     Parameters
     ----------
-    values, begin, max_evals, target
+    begin, max_evals, target
         Those of `JointSearch`; target : float, default -inf.
     f : ndarray of shape (n_searches,)
         The values of the first points.
@@ -56,7 +55,6 @@ class QuasiNewtonSearch(JointSearch):
 
     def __init__(
         self,
-        values: Callable[[IntArray, FloatArray], FloatArray],
         begin: FloatArray,
         f: FloatArray,
         max_evals: IntArray,
@@ -66,7 +64,7 @@ class QuasiNewtonSearch(JointSearch):
         width: FloatArray | None = None,
         dtype: Any = np.float64,
     ) -> None:
-        super().__init__(values, begin, max_evals, target)
+        super().__init__(begin, max_evals, target)
         n_searches, n = begin.shape
         self._origin = np.zeros(n) if lower is None or width is None else lower / width
         self._one = np.ones(n) if width is None else 1 / width
@@ -81,16 +79,17 @@ class QuasiNewtonSearch(JointSearch):
         self._rho = np.zeros((n_searches, MEMORY))
         self._length = np.full(n_searches, FIRST_LENGTH)
 
-    def step(self) -> None:
+    def step(self) -> Asking[None]:
         """Make one step of all active searches; before the first, their gradients."""
         active = np.flatnonzero(self.active)
         if not self._begun:
-            self._g[active], self._begun = self._gradient(active), True
+            self._g[active] = yield from self._gradient(active)
+            self._begun = True
         d = self._direction(active)
         moves = np.abs(d).max(axis=1, initial=0.0) >= TINY
         self.active[active[~moves]] = False
         active, d = active[moves], d[moves]
-        u, f, found = self._line_search(active, d)
+        u, f, found = yield from self._line_search(active, d)
         self._fail(active[~found])
         active, u, f = active[found], u[found], f[found]
         s = u - self._u[active]
@@ -98,10 +97,10 @@ class QuasiNewtonSearch(JointSearch):
         self._length[active] = np.maximum(np.abs(s).max(axis=1, initial=0.0), LEAST_LENGTH)
         goes_on = (self.n_evals[active] + u.shape[1] < self.max_evals[active]) & (self.best_f[active] > self.target)
         self.active[active[~goes_on]] = False
-        self._learn(active[goes_on], s[goes_on])
+        yield from self._learn(active[goes_on], s[goes_on])
         self.active &= self.best_f > self.target
 
-    def _gradient(self, searches: IntArray) -> FloatArray:
+    def _gradient(self, searches: IntArray) -> Asking[FloatArray]:
         """Return the gradients at the present points by forward differences, away from a near upper bound."""
         u = self._u[searches]
         h = self._step * np.minimum(1.0, np.maximum(self._one, np.abs(u + self._origin)))
@@ -114,7 +113,7 @@ class QuasiNewtonSearch(JointSearch):
             row, column = rows[part], columns[part]
             points = u[row]
             points[np.arange(len(row)), column] = ahead[row, column]
-            f[part] = self._evaluate(searches[row], points)
+            f[part] = yield from self._evaluate(searches[row], points)
         with np.errstate(**HUGE):
             difference = f.reshape(u.shape) - self._f[searches, None]
             if not self._begun:
@@ -142,7 +141,7 @@ class QuasiNewtonSearch(JointSearch):
         self._forget(searches[fails])
         return d
 
-    def _line_search(self, searches: IntArray, d: FloatArray) -> tuple[FloatArray, FloatArray, Any]:
+    def _line_search(self, searches: IntArray, d: FloatArray) -> Asking[tuple[FloatArray, FloatArray, Any]]:
         """Return the points found along d, their values, and whether they are better than the present points."""
         u, f, g = self._u[searches], self._f[searches], self._g[searches]
         alone = self._rho[searches, 0] == 0  # without pairs
@@ -155,7 +154,7 @@ class QuasiNewtonSearch(JointSearch):
             if not len(tries):
                 break
             tried = np.clip(u[tries] + t[tries, None] * d[tries], 0.0, 1.0)
-            f_tried = self._evaluate(searches[tries], tried)
+            f_tried = yield from self._evaluate(searches[tries], tried)
             with np.errstate(**HUGE):
                 promised = (g[tries] * (tried - u[tries])).sum(axis=1) / self._unit[searches[tries]]
                 bend = 2 * (f_tried - f[tries] - promised)
@@ -177,11 +176,11 @@ class QuasiNewtonSearch(JointSearch):
         self._forget(searches[~alone])
         self._length[searches[~alone]] *= 0.1
 
-    def _learn(self, searches: IntArray, s: FloatArray) -> None:
+    def _learn(self, searches: IntArray, s: FloatArray) -> Asking[None]:
         """Compute the gradients at new points, and keep the pairs that have a positive curvature."""
         if not len(searches):
             return
-        g = self._gradient(searches)
+        g = yield from self._gradient(searches)
         y = g - self._g[searches]
         self._g[searches] = g
         with np.errstate(**HUGE):
@@ -199,9 +198,9 @@ class QuasiNewtonSearch(JointSearch):
         """Leave out all pairs of some searches."""
         self._s[searches], self._y[searches], self._rho[searches] = 0.0, 0.0, 0.0
 
-    def _evaluate(self, searches: IntArray, points: FloatArray) -> FloatArray:
+    def _evaluate(self, searches: IntArray, points: FloatArray) -> Asking[FloatArray]:
         """Return the values at points of some searches, which count; keep the best."""
-        f = self.values(searches, points)
+        f = yield searches, points
         f = np.where(np.isnan(f), np.inf, f)
         np.add.at(self.n_evals, searches, 1)
         order = np.lexsort((f, searches))

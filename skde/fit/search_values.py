@@ -1,4 +1,4 @@
-"""The values of points of local searches: f, g and h, within the time limit, and what is kept of them."""
+"""The values of points of local searches: rows of f or, with constraints, of f, g and h."""
 
 from __future__ import annotations
 
@@ -7,119 +7,47 @@ from contextlib import suppress
 
 import numpy as np
 
-from skde.engines import JoblibEngine, choose_device, evaluate
-from skde.fit.local_search import LocalSearchEnd
-from skde.fit.recording import record_others
-from skde.fit.runner import Runner
+from skde.engines import Engine, JoblibEngine, choose_device, evaluate
 from skde.functions.point_workers import OutOfTime, Part, unlimited
-from skde.objectives.feasibility import FeasibilityRules, feasibility_codes
+from skde.objectives.feasibility import FeasibilityRules
 from skde.objectives.objective import Objective
 from skde.objectives.simulation_rules import SimulationRules
 from skde.problems.constraints import total_violation
-from skde.typing import Array, FloatArray, IntArray
+from skde.typing import Array
 from skde.utils.arrays import array_namespace, to_numpy
 
 
-class SearchValues:
-    """The function of local searches that gives f, g and h at points of the box.
+def engine_of_points(engine: Engine) -> Engine:
+    """Return the engine for single points: the parts of a batch in joblib's workers are done by then."""
+    return choose_device(engine.device, 1)[0] if isinstance(engine, JoblibEngine) else engine
 
-    Values that are known when an exception or the time limit comes count in the runner's polished points.
+
+def yield_rows(objective: Objective, X: Array, everywhere: bool, seconds_left: Callable[[], float]) -> Iterator[Part]:
+    """Yield rows of f, g and h at points of the box as they come, on the host; those are missing that time cut off.
 
     Parameters
     ----------
-    runner : Runner
-        The fit, with polished points.
     objective : Objective
-        Its objective.
+        The objective.
+    X : ndarray of shape (n, dim)
+        The points, which its functions may write to.
+    everywhere : bool
+        Whether f is called at infeasible points too, where it may fail.
     seconds_left : callable
         Returns the seconds until the time limit.
-    everywhere : bool, default False
-        Whether f is called at infeasible points too, where it may fail.
     """
-
-    def __init__(
-        self, runner: Runner, objective: Objective, seconds_left: Callable[[], float], everywhere: bool = False
-    ) -> None:
-        self.runner, self.objective, self.everywhere = runner, objective, everywhere
-        self.seconds_left = seconds_left
-        # The parts of a batch in joblib's workers are done; a local search is one process.
-        engine = runner.engine
-        self.engine = choose_device(engine.device, 1)[0] if isinstance(engine, JoblibEngine) else engine
-        self.polished = runner.ledger.begin_polish(runner.batch.dim)
-        self.best, self.best_codes = self.polished.x.copy(), np.full(len(self.polished.x), np.inf)
-
-    def __call__(self, runs: IntArray, points: FloatArray) -> FloatArray:
-        """Return the values at points of some runs, of shape (n, 1 + m + l), on the host.
-
-        Raises
-        ------
-        LocalSearchEnd
-            Where the time limit comes before all are known.
-        """
-        known = np.zeros(len(points), bool)
-        found = np.empty((len(points), 1))
-        try:
-            for part in self._parts(points):
-                if part.values.shape[1] != found.shape[1]:
-                    found = np.empty((len(points), part.values.shape[1]))
-                found[part.rows], known[part.rows] = part.values, True
-                codes = self._codes(found[part.rows])
-                self._note(runs[part.rows], points[part.rows], codes)
-                record_others(self.runner, runs[part.rows], self._round(points[part.rows]), codes, "polish")
-            if not known.all():
-                raise LocalSearchEnd("the time is over")
-        except BaseException:
-            self._count(runs[known])
-            raise
-        return found
-
-    def _round(self, points: FloatArray) -> Array:
-        return self.engine.xp.array(points, dtype=self.runner.batch.spec.dtype)
-
-    def _codes(self, rows: FloatArray) -> FloatArray:
-        rules = self.objective.rules
-        if rules is None:
-            return rows[:, 0]
-        violation = total_violation(rows[:, 1:], rules.problem.n_inequalities, rules.tolerance)
-        codes: FloatArray = feasibility_codes(rows[:, 0], violation)
-        return codes
-
-    def _note(self, runs: IntArray, points: FloatArray, codes: FloatArray) -> None:
-        """Remember the best point of every run."""
-        codes = np.where(np.isnan(codes), np.inf, codes)
-        order = np.lexsort((codes, runs))
-        own, first = np.unique(runs[order], return_index=True)
-        rows = order[first]
-        better = codes[rows] < self.best_codes[own]
-        self.best_codes[own[better]], self.best[own[better]] = codes[rows[better]], points[rows[better]]
-
-    def store_best(self) -> None:
-        """Store the best points of all runs, where they are better than what is stored."""
-        runs = np.flatnonzero(self.best_codes < np.inf)
-        self.polished.store(runs, self.best[runs], self.best_codes[runs], 0, 0.0)
-
-    def _count(self, runs: IntArray) -> None:
-        """Count values that the search does not receive."""
-        self.store_best()
-        own, counts = np.unique(runs, return_counts=True)
-        self.polished.store(own, self.polished.x[own], self.polished.code[own], counts, 0.0)
-
-    def _parts(self, points: FloatArray) -> Iterator[Part]:
-        """Yield rows of f, g and h as they come."""
-        objective, rules = self.objective, self.objective.rules
-        with self.engine.device_context:
-            X = self._round(points)  # a copy, because functions may write to it
-            if rules is None and objective.compiled is not None:
-                parts: Iterator[Part] = iter([Part(np.arange(len(X)), evaluate(objective.compiled, X)[:, None])])
-            elif rules is None:
-                parts = (Part(part.rows, part.values[:, None]) for part in objective.parts(X, self.seconds_left))
-            elif rules.problem.kernel:
-                at = to_numpy(objective.decode(X))
-                parts = iter([Part(np.arange(len(X)), rules.problem.values(at))])
-            else:
-                parts = evaluate_constrained(rules, objective.decode(X), self.everywhere, self.seconds_left)
-            for part in parts:
-                yield Part(part.rows, np.asarray(to_numpy(part.values), np.float64))
+    rules = objective.rules
+    if rules is None and objective.compiled is not None:
+        parts: Iterator[Part] = iter([Part(np.arange(len(X)), evaluate(objective.compiled, X)[:, None])])
+    elif rules is None:
+        parts = (Part(part.rows, part.values[:, None]) for part in objective.parts(X, seconds_left))
+    elif rules.problem.kernel:
+        at = to_numpy(objective.decode(X))
+        parts = iter([Part(np.arange(len(X)), rules.problem.values(at))])
+    else:
+        parts = evaluate_constrained(rules, objective.decode(X), everywhere, seconds_left)
+    for part in parts:
+        yield Part(part.rows, np.asarray(to_numpy(part.values), np.float64))
 
 
 def evaluate_constrained(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from skde.fit.joint_search import JointSearch
+from skde.fit.joint_search import Asking, JointSearch
 from skde.typing import FloatArray, IntArray
 
 SIDE = 0.01  # of the first simplexes, in widths of the box
@@ -31,7 +29,7 @@ class SimplexSearch(JointSearch):
 
     Parameters
     ----------
-    values, begin, max_evals, target
+    begin, max_evals, target
         Those of `JointSearch`; target : float, default -inf.
     f : ndarray of shape (n_searches,)
         The values of the first points.
@@ -50,13 +48,12 @@ class SimplexSearch(JointSearch):
 
     def __init__(
         self,
-        values: Callable[[IntArray, FloatArray], FloatArray],
         begin: FloatArray,
         f: FloatArray,
         max_evals: IntArray,
         target: float = -np.inf,
     ) -> None:
-        super().__init__(values, begin, max_evals, target)
+        super().__init__(begin, max_evals, target)
         n_searches, n = begin.shape
         self.u = np.repeat(begin[:, None], n + 1, axis=1)
         self.f = np.full((n_searches, n + 1), np.inf)
@@ -76,54 +73,54 @@ class SimplexSearch(JointSearch):
         """Their values."""
         return self.f[:, 0]
 
-    def step(self) -> None:
+    def step(self) -> Asking[None]:
         """Make one step of all active searches; the first makes their simplexes."""
         active = np.flatnonzero(self.active)
         if self._begun:
-            self._move(active)
+            yield from self._move(active)
         else:
-            self._begin(active)
+            yield from self._begin(active)
         self._end(active)
 
-    def _begin(self, active: IntArray) -> None:
+    def _begin(self, active: IntArray) -> Asking[None]:
         """Evaluate the vertices of the first simplexes, which differ from the first points in one variable each."""
         side = np.where(self.u[:, 0] + SIDE <= 1.0, SIDE, -SIDE)
         for j in range(self.u.shape[2]):
             self.u[:, j + 1, j] += side[:, j]
-            self.f[active, j + 1] = self._evaluate(active, self.u[active, j + 1])
+            self.f[active, j + 1] = yield from self._evaluate(active, self.u[active, j + 1])
         self._sort(active)
         self._begun = True
 
-    def _move(self, active: IntArray) -> None:
+    def _move(self, active: IntArray) -> Asking[None]:
         """Replace the worst vertices, or shrink the simplexes."""
         u, f = self.u[active], self.f[active]
         center = u[:, :-1].sum(axis=1) / u.shape[2]
         away = center - u[:, -1]
         new = np.clip(center + away, 0.0, 1.0)
-        f_new = self._evaluate(active, new)
+        f_new = yield from self._evaluate(active, new)
         expands, outside = f_new < f[:, 0], f_new < f[:, -1]
         second = np.flatnonzero(expands | ~(f_new < f[:, -2]))
         expands, outside = expands[second], outside[second]
         factor = np.where(expands, self._expansion, np.where(outside, self._contraction, -self._contraction))
         tried = np.clip(center[second] + factor[:, None] * away[second], 0.0, 1.0)
-        f_tried = self._evaluate(active[second], tried)
+        f_tried = yield from self._evaluate(active[second], tried)
         better = np.where(outside & ~expands, f_tried <= f_new[second], f_tried < np.fmin(f_new, f[:, -1])[second])
         new[second[better]], f_new[second[better]] = tried[better], f_tried[better]
         shrinks = np.zeros(len(active), bool)
         shrinks[second] = ~better & ~expands
         moves = active[~shrinks]
         self.u[moves, -1], self.f[moves, -1] = new[~shrinks], f_new[~shrinks]
-        self._shrink(active[shrinks])
+        yield from self._shrink(active[shrinks])
         self._sort(active)
 
-    def _shrink(self, searches: IntArray) -> None:
+    def _shrink(self, searches: IntArray) -> Asking[None]:
         """Move all vertices of some simplexes towards their best."""
         if not len(searches):
             return
         best = self.u[searches, 0]
         for i in range(1, self.u.shape[1]):
             self.u[searches, i] = best + self._shrinkage * (self.u[searches, i] - best)
-            self.f[searches, i] = self._evaluate(searches, self.u[searches, i])
+            self.f[searches, i] = yield from self._evaluate(searches, self.u[searches, i])
 
     def _end(self, active: IntArray) -> None:
         """End the searches of which nothing more is expected, and those without evaluations for another step."""
@@ -143,10 +140,10 @@ class SimplexSearch(JointSearch):
         improved = searches[self.f[searches, 0] < before]
         self._improved_at[improved] = self.n_evals[improved]
 
-    def _evaluate(self, searches: IntArray, points: FloatArray) -> FloatArray:
+    def _evaluate(self, searches: IntArray, points: FloatArray) -> Asking[FloatArray]:
         """Return the values at one point of each of some searches, which count."""
         if not len(searches):
             return np.empty(0)
-        f = self.values(searches, points)
+        f = yield searches, points
         self.n_evals[searches] += 1
         return np.where(np.isnan(f), np.inf, f)

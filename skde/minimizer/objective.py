@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skde.fit.continuation import check_rules
-from skde.fit.polish_budget import check_polish
-from skde.fit.run_results import Rules
+from skde.fit.results import Rules
 from skde.functions.forms import AUTO, ConstraintsReturned
 from skde.minimizer.parameters import MinimizerParameters, check_parameters, row_jobs
 from skde.objectives.caller_library import CallerLibrary, move_to_host
@@ -79,8 +77,6 @@ def make_objective_to_ask(given: MinimizerParameters) -> Objective:
     """Check the parameters for ask, and return an objective without a function: the user evaluates it."""
     if given.bounds is None:
         raise ValueError("ask needs bounds: Minimizer(bounds=[(low, high), ...])")
-    if check_polish(given.polish) not in (None, False):
-        raise ValueError(f"polish={given.polish!r} needs fit, which calls the objective: leave it out for ask")
     check_parameters(given)
     objective = constraints_alone(given)
     if objective is None:
@@ -112,4 +108,17 @@ def check_noise(given: MinimizerParameters, objective: Objective) -> None:
         raise ValueError(
             f"final_evals={given.final_evals} is for noisy Python functions; a compiled objective has no noise, "
             "so final_evals must be 0"
+        )
+
+
+def check_rules(before: Rules | None, now: Rules | None) -> None:
+    """Check that an objective given again has constraints if the first one had, and the same tolerance."""
+    first, given = (
+        "no constraints" if rules is None else f"constraints and feasibility_tol={rules.tolerance!r}"
+        for rules in (before, now)
+    )
+    if first != given:
+        raise ValueError(
+            f"resume: the fit began with {first}, and now there are {given}; constraints are given by "
+            "set_params(constraints=...) or as a ConstrainedProblem"
         )

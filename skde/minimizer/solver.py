@@ -6,30 +6,27 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
-import numpy as np
-
 from skde.algorithms import Algorithm
 from skde.algorithms.auto import AUTO
 from skde.algorithms.sequence import AlgorithmSequence
 from skde.callbacks import stop_request
 from skde.engines import Engine, JoblibEngine, Spec, shares
-from skde.fit import ask_tell
-from skde.fit.ask_final import ask_final, final_done
+from skde.fit.ask_phases import ask_phase, is_over, tell_phase
+from skde.fit.ask_tell import NO_ASK, ids_of_asked, was_asked
 from skde.fit.begun_generations import restore_told
-from skde.fit.continuation import check_rules, check_warm_objective, check_warm_spec
-from skde.fit.execution import run_fit
+from skde.fit.fit import Fit
 from skde.fit.known_values import FEW_POINTS, KnownValues, n_points
-from skde.fit.next_search import evals_at_limit, limits_after, next_search
+from skde.fit.phase_loop import run_phases
+from skde.fit.phases.population import Population
 from skde.fit.plan import FitPlan
-from skde.fit.polish import Polish
-from skde.fit.polish_budget import check_polishable, search_seconds
-from skde.fit.reevaluation import reevaluate
-from skde.fit.runner import Runner
+from skde.fit.polish_budget import check_polishable
+from skde.fit.schedule import Schedule
 from skde.functions.forms import ConstraintsReturned
 from skde.minimizer.execution import check_device_of_library, choose_execution, choose_recorded_execution, make_engine
 from skde.minimizer.objective import (
     check_eval_time,
     check_noise,
+    check_rules,
     constraints_alone,
     find_saved_objective,
     make_objective,
@@ -58,6 +55,7 @@ from skde.minimizer.state import (
     read_populations,
     read_spent,
 )
+from skde.minimizer.warm_start import check_warm_objective, check_warm_spec
 from skde.objectives.caller_library import CallerLibrary, move_to_host
 from skde.objectives.feasibility import LARGEST, FeasibilityRules, StoredOutcomes, calls_of, carry_calls
 from skde.objectives.objective import Objective
@@ -65,7 +63,7 @@ from skde.objectives.told_rules import ToldRules
 from skde.problems.scipy_constraints import constraint_list
 from skde.problems.simulation import read_sizes
 from skde.recorder import current_recorder
-from skde.typing import Array, FloatArray, IntArray
+from skde.typing import Array, FloatArray
 from skde.utils.serialization import HEADER, check_layout, entry
 from skde.utils.validation import (
     check_bool,
@@ -256,7 +254,6 @@ class Minimizer(MinimizerParameters):
     OPTIONAL_KEYS: ClassVar[dict[str, Any]] = OPTIONAL_KEYS
 
     _plan: FitPlan
-    _spent: tuple[int, ...]  # evaluations of a run in the searches before the present one
     _objective: Objective | None  # None: `tell` is given its values, or `resume` is given it after loading
     _source: dict[str, Any]  # of a fit that was loaded: how its objective is found again
 
@@ -308,7 +305,7 @@ class Minimizer(MinimizerParameters):
         the points of one generation, which does not count in n_evals_.
         """
         check_parameters(self)
-        warm = self.warm_start and hasattr(self, "_runner")
+        warm = self.warm_start and hasattr(self, "_fit")
         returned, done = self._constraints_of_before() if warm else None, False
         while not done:
             try:
@@ -329,14 +326,14 @@ class Minimizer(MinimizerParameters):
 
     def _source_of_objective(self) -> dict[str, Any]:
         """Return the entry of a file on the objective, with the numbers of constraints that it returns."""
-        objective, rules = getattr(self, "_objective", None), self._runner.rules
+        objective, rules = getattr(self, "_objective", None), self._fit.rules
         source = getattr(self, "_source", {}) if objective is None else objective.source
         return {**source, "returns": list(rules.sizes)} if isinstance(rules, ToldRules) and rules.sizes else source
 
     def _begin(
         self, given: Any, dim: int | None, bounds: Any, x0: Any, warm: bool, returned: ConstraintsReturned | None
     ) -> tuple[Objective, str]:
-        """Check the objective, allocate the runner of a fit that is not warm, and return what the search needs."""
+        """Check the objective, allocate the populations of a fit that is not warm, and return what the search needs."""
         bounds = self.bounds if bounds is None else list_bounds(bounds)
         self._library = CallerLibrary.of(bounds, x0)
         objective = make_objective(self, self._library, given, dim, move_to_host(bounds), returned=returned)
@@ -347,8 +344,8 @@ class Minimizer(MinimizerParameters):
         if warm:
             self._check_warm(engine, objective, x0)
         else:
-            self._objective = objective  # before the runner, so that Ctrl-C leaves no runner with another function
-            self._runner = self._make_runner(engine, objective, x0, asked=False)
+            self._objective = objective  # before the fit, so that Ctrl-C leaves no fit with another function
+            self._fit = self._make_fit(engine, objective, x0, asked=False)
         self._objective = objective
         return self._prepare(objective)
 
@@ -371,40 +368,28 @@ class Minimizer(MinimizerParameters):
         KeyboardInterrupt
             After Ctrl-C, as from `fit`.
         """
-        runner = self._require_fit("resume")
+        fit = self._require_fit("resume")
         self._check_unchanged()
         if objective is None:
             resolved = getattr(self, "_objective", None) or find_saved_objective(
-                self, getattr(self, "_source", {}), self._space, runner.rules
+                self, getattr(self, "_source", {}), self._space, fit.rules
             )
         else:
             takes = getattr(self, "_source", {}).get("takes") if getattr(self, "_objective", None) is None else None
             returned = self._constraints_of_before()
             resolved = make_objective(self, self._library, objective, len(self._space), self._space, takes, returned)
-            check_rules(runner.rules, resolved.rules)
+            check_rules(fit.rules, resolved.rules)
         check_parameters(self)
         check_polishable(self.polish, resolved)
         self._objective, self._plan = resolved, renew_plan(self, self._plan)
-        runner.set_limits(self._limits_of_resume())
+        fit.population.set_limits(self._schedule.last_generations())
         self._search(*self._prepare(resolved))
         return self
-
-    def _limits_of_resume(self) -> IntArray:
-        """Return the last generations that the limits allow which are set now."""
-        runner, ledger = self._runner, self._runner.ledger
-        limits = self._plan.last_generations(
-            len(self._spent),
-            runner.batch.spec.schedules,
-            spent=sum(self._spent),
-            others=int(ledger.other_evals.max()),
-            polished=int(ledger.polish_spent.max()),
-        )
-        return limits if ledger.earlier is None else limits_after(ledger.earlier.n_iter, limits, self.max_iter)
 
     @property
     def algorithm_(self) -> Algorithm | AlgorithmSequence | Sequence[Algorithm]:
         """The parameter object that runs, as given or chosen."""
-        return running_algorithm(self._begun_plan, self._spent)
+        return running_algorithm(self._begun_plan, self._fit.ledger.spent)
 
     @property
     def polish_evals_(self) -> int:
@@ -428,18 +413,17 @@ class Minimizer(MinimizerParameters):
         """The variables of the fit where they are typed, else the box."""
         return self._plan.box if self._plan.variables is None else self._plan.variables
 
-    def _make_runner(self, engine: Engine, objective: Objective, x0: Any, asked: bool) -> Runner:
-        """Return the runner of a new fit; of the objective only box, variables and rules are used."""
+    def _make_fit(self, engine: Engine, objective: Objective, x0: Any, asked: bool) -> Fit:
+        """Return a new fit; of the objective only box, variables and rules are used."""
         if objective.variables is not None and x0 is not None:
             x0 = objective.variables.encode(objective.variables.points(x0))
         plan = make_plan(self, objective, x0, asked)
         for place in range(1, len(plan.searches)):  # parameters and memory of all searches are checked now
             engine.check_memory(*plan.populations(place, spent=plan.searches[0].evals or 0))
-        runner = Runner(engine, self._customize_spec(plan.batch(0, engine.check_memory)))
-        self._plan, self._spent = plan, ()
-        runner.rules = objective.rules
+        fit = Fit(Population(engine, self._customize_spec(plan.batch(0, engine.check_memory))))
+        self._plan, fit.rules = plan, objective.rules
         self._note_parameters()
-        return runner
+        return fit
 
     def _make_engine(self, objective: Objective | None, variables: Variables | None) -> Engine:
         """Return the engine of a fit. Without an objective, the user evaluates. A subclass may have its own."""
@@ -452,113 +436,73 @@ class Minimizer(MinimizerParameters):
     def _prepare(self, objective: Objective) -> tuple[Objective, str]:
         """Check the rest before the search, also the function; return it and the execution."""
         check_noise(self, objective)
-        runner = self._runner
-        execution = choose_execution(self.execution, objective, runner.engine)
+        fit = self._fit
+        execution = choose_execution(self.execution, objective, fit.engine)
         if self.recorder is not None:
-            execution = choose_recorded_execution(self.execution, runner.engine)
-        self._begin_record(runner)
-        carry_calls(runner.rules, objective.rules)
-        runner.rules = objective.rules
-        runner.set_rules(self._plan.rules)
-        objective.probe(runner.engine, runner.batch.spec.dtype, self.verbose)
+            execution = choose_recorded_execution(self.execution, fit.engine)
+        self._begin_record(fit)
+        carry_calls(fit.rules, objective.rules)
+        fit.rules = objective.rules
+        fit.set_rules(self._plan.rules)
+        objective.probe(fit.engine, fit.batch.spec.dtype, self.verbose)
         check_eval_time(self, objective)
         by_steps = execution in ("auto", "step") or (self.execution == "auto" and execution == "run")
-        self._begin_memory(runner, objective, by_steps)
-        return objective, "step" if runner.remembers else execution
+        self._begin_memory(fit, objective, by_steps)
+        return objective, "step" if fit.remembers else execution
 
-    def _begin_record(self, runner: Runner) -> None:
+    def _begin_record(self, fit: Fit) -> None:
         """Set the recorder of the evaluations, after a check that it takes them."""
-        runner.recorder = current_recorder(self.recorder, runner.recorder)
-        if runner.recorder is not None:
-            runner.recorder.begin(runner.batch.spec.variables, runner.batch.dim)
+        fit.recorder = current_recorder(self.recorder, fit.recorder)
+        if fit.recorder is not None:
+            fit.recorder.begin(fit.batch.spec.variables, fit.batch.dim)
 
-    def _begin_memory(self, runner: Runner, objective: Objective, by_steps: bool) -> None:
+    def _begin_memory(self, fit: Fit, objective: Objective, by_steps: bool) -> None:
         """Let values be remembered where all variables have levels, and this process sees the values of a function.
 
         Those of a compiled objective are in a small space, which a fit may come to the end of: steps take longer.
         """
-        variables = runner.batch.spec.variables
-        runner.remembers = (
+        variables = fit.batch.spec.variables
+        fit.remembers = (
             by_steps
             and variables is not None
             and not variables.real_components.any()
             and (objective.compiled is None or n_points(variables) <= FEW_POINTS)
-            and not (objective.noisy or self.final_evals or shares(runner.engine))
+            and not (objective.noisy or self.final_evals or shares(fit.engine))
         )
-        if runner.remembers and runner.known is None and variables is not None:
-            runner.known = KnownValues(variables, self.n_runs)
+        if fit.remembers and fit.known is None and variables is not None:
+            fit.known = KnownValues(variables, self.n_runs)
 
     def _search(self, objective: Objective, execution: str) -> None:
-        runner, plan, max_time = self._runner, self._plan, self._plan.limits.max_time
-        if not (runner.done and plan.final_evals):
-            runner.ledger.final.values = None
-        if not plan.final_evals:
-            runner.ledger.final.rounds = None
-        with stop_request(self, runner, self._later_evals()) as stop:
-            search_time = search_seconds(plan.polish is not False or plan.final_evals > 0, max_time)
-            run_fit(runner, objective, execution, search_time, stop, self.verbose)
-            while self._begin_next_search():
-                runner = self._runner
-                if stop is not None:
-                    stop.runner = runner
-                run_fit(runner, objective, execution, search_time, stop, self.verbose)
-            if methods := plan.methods(objective.constrained):
-                most = self._polish_evals_left(runner.limited_evals - runner.ledger.polish_spent)
-                Polish(runner, objective, methods, most, max_time, stop, self.verbose).run()
-        if plan.final_evals and runner.ledger.final.values is None:
-            reevaluate(runner, objective, self._final_evals_left, max_time)
-        if objective.rules is not None or not runner.batch.host("differed").any():  # else two finite values are known
-            runner.warn_without_value()
+        fit, plan, schedule = self._fit, self._plan, self._schedule
+        if not (fit.population.done and plan.final_evals):
+            fit.ledger.final.values = None
+        with stop_request(self, fit, plan.evals_after(len(fit.ledger.spent)) * plan.n_runs) as stop:
+            run_phases(schedule, objective, execution, stop, self.verbose)
+        if objective.rules is not None or not fit.batch.host("differed").any():  # else two finite values are known
+            fit.warn_without_value()
 
-    def _polish_evals_left(self, others: IntArray) -> IntArray:
-        """Return the evaluations that the polish of every run may make; `others` are those that its run has made."""
-        kept, limit = self._plan.polish_evals, self._plan.search_limits.evals(self._plan.dim)
-        return np.full(len(others), kept) if limit is None else np.clip(limit - others, 0, kept)
-
-    def _final_evals_left(self, made: IntArray) -> IntArray:
-        """Return the evaluations of every run after its last generation; `made` are those that it has made."""
-        kept, limit = self._plan.final_evals, self._plan.limits.max_evals
-        return np.full(len(made), kept) if limit is None else np.clip(limit - made, 0, kept)
-
-    def _later_evals(self) -> int:
-        """Return the evaluations of all runs that are planned after the present search, with those of the polish."""
-        return self._plan.evals_after(len(self._spent)) * self._plan.n_runs
-
-    def _begin_next_search(self) -> bool:
-        """Begin the next search where the present one has used its evaluations, and return whether it did."""
-        runner, plan, place = self._runner, self._plan, len(self._spent) + 1
-        if place == len(plan.searches) or (made := evals_at_limit(runner)) is None:
-            return False
-        if not plan.leaves_room(place, made, int(runner.n_iter.max())):
-            return False
-        spent = (*self._spent, made - sum(self._spent))
-        spec, times = plan.populations(place, spent=made)
-        runner.engine.check_memory(spec, times)
-        limits = limits_after(runner.n_iter, np.repeat(spec.limits, times), plan.limits.max_iter)
-        following = next_search(runner, self._customize_spec(spec.repeat(times, runner.batch.spec.seeds, limits)))
-        following.recorder = runner.recorder
-        self._runner, self._spent = following, spent
-        if self.verbose:
-            print(f"skde: after {made} evaluations of a run {plan.searches[place].algorithms[0]} begins")
-        return True
+    @property
+    def _schedule(self) -> Schedule:
+        """The schedule of the fit, by the limits of its plan."""
+        return Schedule(self._fit, self._plan, self._customize_spec, print_news if self.verbose else None)
 
     def _check_warm(self, engine: Engine, objective: Objective, x0: Any) -> None:
         """Check that the runs can continue from their populations, and plan the rest."""
-        runner = self._runner
+        fit = self._fit
         before, source = getattr(self, "_objective", None), getattr(self, "_source", {})
         if before is None and "problem" in source:
-            before = find_saved_objective(self, source, self._space, runner.rules)
+            before = find_saved_objective(self, source, self._space, fit.rules)
         check_warm_objective(before, self._plan.box, objective, x0)
-        self._plan = plan = warm_plan(self, self._plan, len(self._spent))
+        self._plan = plan = warm_plan(self, self._plan, len(self._fit.ledger.spent))
         now = replace(plan, planned=plan.search_limits.without(plan.polish_evals, plan.dim))
-        check_warm_spec(runner, now.batch(len(self._spent), engine.check_memory), engine)
+        check_warm_spec(fit, now.batch(len(self._fit.ledger.spent), engine.check_memory), engine)
         self._check_unchanged()
 
     def _restart(self) -> None:
         """Let the runs continue from their populations, with new limits."""
-        runner, batch = self._runner, self._runner.batch
+        fit, batch = self._fit, self._fit.batch
         done = batch.host("generation")
-        runner.restart(self._plan.last_generations(len(self._spent), batch.spec.schedules, done=done))
+        fit.restart(self._plan.last_generations(len(self._fit.ledger.spent), batch.spec.schedules, done=done))
 
     # -- ask and tell --------------------------------------------------------------------------------------------------
 
@@ -609,22 +553,18 @@ class Minimizer(MinimizerParameters):
         """
         n = None if n is None else check_int("n", n, 0)
         with_ids = check_bool("return_ids", return_ids)
-        runner, ids = self._begun_runner(), None
+        fit = self._begun_fit()
         self._find_constraints()
-        if n is None:
-            X = ask_tell.ask(runner)
+        for phase in self._schedule.phases():
+            X, ids = ask_phase(fit, phase, n)
+            if X is not None:
+                break
         else:
-            X, ids = ask_tell.ask_some(runner, n)
-        if X is None and self._begin_next_search():
-            return self.ask(n, return_ids=with_ids)
-        if X is None and self.final_evals:
-            X, ids = ask_final(runner, self._final_evals_left, n)
-        if X is None:
             raise RuntimeError(f"every run has ended: {self.message_}")
         if self._library is not None:
             X = self._library.convert(X)
         if with_ids:
-            return X, ask_tell.ids_of_asked(runner) if ids is None else ids
+            return X, ids_of_asked(fit) if ids is None else ids
         return X
 
     def tell(self, X: Array | None = None, f: Any = None, *, ids: Any = None, g: Any = None, h: Any = None) -> Self:
@@ -663,55 +603,54 @@ class Minimizer(MinimizerParameters):
         without a value are handed out again, and values that were under way can be told by their points or ids.
         `resume` evaluates the trials without a value only.
         """
-        if not hasattr(self, "_runner"):
-            raise RuntimeError(ask_tell.NO_ASK)
-        runner = self._runner
-        self._begin_record(runner)
+        if not hasattr(self, "_fit"):
+            raise RuntimeError(NO_ASK)
+        fit = self._fit
+        self._begin_record(fit)
         refuse_ragged("X", X)
         refuse_ragged("f", f)
         refuse_ragged("g", g)
         refuse_ragged("h", h)
-        if ids is not None or ask_tell.was_asked(runner):
+        if ids is not None or was_asked(fit):
             self._find_constraints()
-        before = runner.rules
+        before = fit.rules
+        if fit.requests is not None and fit.requests.partial is None:  # of a file
+            self._needs_no_value()
         try:
-            if ids is not None or ask_tell.was_asked(runner):
+            if ids is not None or was_asked(fit):
                 self._take_told_constraints(g is not None or h is not None)
-            if ids is None:
-                ask_tell.tell(runner, X, f, (g, h))
-            else:
-                ask_tell.tell_rows(runner, X, f, ids, (g, h))
+            tell_phase(fit, X, f, ids, (g, h))
         except Exception:  # nothing is told then, also not how many constraints there are
-            runner.rules = before
+            fit.rules = before
             raise
         return self
 
     def _take_told_constraints(self, told: bool) -> None:
         """Let the fit have constraints that are told, from the first tell on."""
-        runner, returned = self._runner, self._constraints_of_before()
-        if told and not isinstance(runner.rules, ToldRules):
-            if constraint_list(self.constraints) or isinstance(runner.rules, FeasibilityRules):
+        fit, returned = self._fit, self._constraints_of_before()
+        if told and not isinstance(fit.rules, ToldRules):
+            if constraint_list(self.constraints) or isinstance(fit.rules, FeasibilityRules):
                 raise ValueError("g and h are told where the constraints are not given; tell evaluates those itself")
-            if runner.rules is None and runner.has_results:
+            if fit.rules is None and fit.has_results:
                 raise ValueError("g and h must be told from the first tell on, and the first one was told f alone")
-            check_constrained_dtype(runner.batch.spec.dtype.name)
-            stored = runner.rules
+            check_constrained_dtype(fit.batch.spec.dtype.name)
+            stored = fit.rules
             sizes = None if returned is None else returned.sizes
-            runner.batch.spec.converging = LARGEST
-            runner.batch.refresh()
-            runner.rules = ToldRules(check_real("feasibility_tol", self.feasibility_tol, 0), sizes, stored)
-        elif not told and isinstance(runner.rules, ToldRules):
+            fit.batch.spec.converging = LARGEST
+            fit.batch.refresh()
+            fit.rules = ToldRules(check_real("feasibility_tol", self.feasibility_tol, 0), sizes, stored)
+        elif not told and isinstance(fit.rules, ToldRules):
             raise ValueError("g and h must be told, as before")
-        elif not told and isinstance(runner.rules, StoredOutcomes):
+        elif not told and isinstance(fit.rules, StoredOutcomes):
             if returned is not None:
                 raise ValueError("g and h must be told, as before")
             raise ValueError("tell needs the constraints again: set_params(constraints=...)")
 
     def _find_constraints(self) -> None:
         """Let a loaded fit have the constraints that are set again."""
-        if isinstance(self._runner.rules, StoredOutcomes) and (objective := constraints_alone(self)) is not None:
-            carry_calls(self._runner.rules, objective.rules)
-            self._runner.rules = objective.rules
+        if isinstance(self._fit.rules, StoredOutcomes) and (objective := constraints_alone(self)) is not None:
+            carry_calls(self._fit.rules, objective.rules)
+            self._fit.rules = objective.rules
 
     @property
     def stopped_(self) -> bool:
@@ -721,27 +660,29 @@ class Minimizer(MinimizerParameters):
         Until then `ask` returns points of the last populations, and their values are ignored. With `ask(n)` it is
         polled in every generation.
         """
-        runner = self._begun_runner()
-        if not ask_tell.poll_stopped(runner) or self._begin_next_search():
+        fit = self._begun_fit()
+        if not self._needs_no_value():
             return False
-        if self.final_evals and not final_done(runner, self._final_evals_left):
-            return False
-        runner.warn_without_value()
+        fit.warn_without_value()
         return True
 
-    def _begun_runner(self) -> Runner:
-        """Return the runner, which the first ask begins."""
-        if not hasattr(self, "_runner"):
+    def _needs_no_value(self) -> bool:
+        """Whether all phases are over; if not, the points of the present one can be told."""
+        return all(is_over(self._fit, phase) for phase in self._schedule.phases())
+
+    def _begun_fit(self) -> Fit:
+        """Return the fit, which the first ask begins."""
+        if not hasattr(self, "_fit"):
             with self._earlier_fit_kept():
                 objective = make_objective_to_ask(self)
                 self._objective = None
                 self._library = CallerLibrary.of(self.bounds)
                 engine = self._make_engine(None, objective.variables)
                 check_device_of_library(self._library, engine)
-                self._runner = self._make_runner(engine, objective, None, asked=True)
-                self._begin_record(self._runner)
-                self._begin_memory(self._runner, objective, by_steps=True)
-        return self._runner
+                self._fit = self._make_fit(engine, objective, None, asked=True)
+                self._begin_record(self._fit)
+                self._begin_memory(self._fit, objective, by_steps=True)
+        return self._fit
 
     @property
     def n_fun_evals_(self) -> int | None:
@@ -749,21 +690,21 @@ class Minimizer(MinimizerParameters):
 
         None with execution="joblib" under constraints, where the calls are made in workers.
         """
-        runner = self._require_fit()
-        found, fitted = calls_of(runner.rules), getattr(self, "_objective", None) is not None
-        if found is not None and fitted and isinstance(runner.engine, JoblibEngine):
+        fit = self._require_fit()
+        found, fitted = calls_of(fit.rules), getattr(self, "_objective", None) is not None
+        if found is not None and fitted and isinstance(fit.engine, JoblibEngine):
             return None
         return sum(run.n_evals for run in self.runs_) if found is None else found
 
     # -- files ---------------------------------------------------------------------------------------------------------
 
     def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        runner = self._require_fit("save" if self._has_state else "")
+        fit = self._require_fit("save" if self._has_state else "")
         self._check_unchanged()
-        rules_of(self, runner.rules is not None)
+        rules_of(self, fit.rules is not None)
         limits_of(self)
         check_jobs(self.n_jobs)
-        return fit_state(self.get_params(deep=False), self.algorithm_, self._plan, runner, self._source_of_objective())
+        return fit_state(self.get_params(deep=False), self.algorithm_, self._plan, fit, self._source_of_objective())
 
     @classmethod
     def _from_header(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
@@ -787,11 +728,17 @@ class Minimizer(MinimizerParameters):
             check_choice("execution", self.execution, EXECUTIONS)
             asked = set(source) <= {"returns"}
             own = None if compiled or asked else Objective(plan.box)
-            runner = Runner(self._make_engine(own, plan.variables), spec)
+            fit = Fit(Population(self._make_engine(own, plan.variables), spec))
+        fit.ledger.spent = spent
         if "outcomes" in arrays:
-            runner.rules = StoredOutcomes(arrays["outcomes"], header["feasibility_tol"], header.get("fun_evals"))
-        runner.restore(header, arrays)
-        restore_told(runner, arrays)
+            fit.rules = StoredOutcomes(arrays["outcomes"], header["feasibility_tol"], header.get("fun_evals"))
+        fit.restore(header, arrays)
+        restore_told(fit, arrays)
         self._source, self._objective = source, None
-        self._plan, self._spent, self._runner = plan, spent, runner
+        self._plan, self._fit = plan, fit
         self._note_parameters()
+
+
+def print_news(text: str) -> None:
+    """Print what a fit begins."""
+    print(f"skde: {text}")

@@ -16,15 +16,17 @@ from skde.engines.state.batch_arrays import batch_layout
 from skde.engines.state.checks import check_batch
 from skde.engines.state.task import NUMBER, WORD
 from skde.fit.begun_generations import pack_told
-from skde.fit.earlier_search import EarlierSearch, check_earlier
-from skde.fit.final_points import FinalPoints
+from skde.fit.final_results import FinalResults
+from skde.fit.fit import Fit
+from skde.fit.fit_state import base_layout, check_base
 from skde.fit.known_values import KnownValues
+from skde.fit.local_results import LocalResults, check_local_results
 from skde.fit.local_search import QUASI_NEWTON, SIMPLEX
+from skde.fit.past_phases import PastPhases, check_past
+from skde.fit.phases.local_search import LocalSearchPhase
+from skde.fit.phases.reevaluation import Reevaluation
 from skde.fit.plan import FitPlan, SavedPopulations, Search
 from skde.fit.polish_budget import check_polish
-from skde.fit.polished_points import PolishedPoints, check_polished
-from skde.fit.runner import Runner
-from skde.fit.runner_state import check_runner_state, runner_layout
 from skde.islands import Migration
 from skde.minimizer.parameters import MinimizerParameters
 from skde.minimizer.plan import check_final_evals, check_migration, choose_dtype, limits_of, rules_of, searches_of
@@ -47,6 +49,7 @@ REQUIRED_KEYS: dict[str, Any] = {
     "source": dict,
     "seconds": (float, int),
     "ending": int,
+    "n_ids": int,
     "dtype": str,
     "planned": dict,
 }
@@ -65,7 +68,7 @@ def fit_state(
     parameters: dict[str, Any],
     algorithm: Algorithm | AlgorithmSequence | Sequence[Algorithm],
     plan: FitPlan,
-    runner: Runner,
+    fit: Fit,
     source: dict[str, Any],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the header and the arrays of a file.
@@ -78,13 +81,13 @@ def fit_state(
         The algorithm that runs.
     plan : FitPlan
         The plan of the fit.
-    runner : Runner
-        The batch and its clock.
+    fit : Fit
+        The fit.
     source : dict
         Entries by which the objective is found again.
     """
-    spec = runner.batch.spec
-    run_header, run_arrays = runner.state()
+    spec = fit.batch.spec
+    run_header, run_arrays = fit.state()
     header: dict[str, Any] = {
         "parameters": {
             name: spec.dtype.name if name == "dtype" else json_view(value)
@@ -107,12 +110,12 @@ def fit_state(
         header["sequence"] = {name: list(getattr(algorithm, name)) for name in SEQUENCE}
     if spec.variables is not None:
         header["variables"] = spec.variables.describe()
-    arrays = {"box": plan.box, "start": spec.start, **run_arrays, **pack_told(runner)}
-    if runner.rules is not None:
-        header["feasibility_tol"] = runner.rules.tolerance
-        if (n_calls := calls_of(runner.rules)) is not None:
+    arrays = {"box": plan.box, "start": spec.start, **run_arrays, **pack_told(fit)}
+    if fit.rules is not None:
+        header["feasibility_tol"] = fit.rules.tolerance
+        if (n_calls := calls_of(fit.rules)) is not None:
             header["fun_evals"] = n_calls
-        arrays["outcomes"] = runner.outcomes()
+        arrays["outcomes"] = fit.outcomes()
     return header, arrays
 
 
@@ -188,9 +191,9 @@ def fit_layout(given: MinimizerParameters, header: dict[str, Any], arrays: dict[
     layout = {
         "box": Layout((None, 2), NUMBER),
         "start": Layout((None, None), NUMBER),
-        **runner_layout(n_populations),
+        **base_layout(n_populations),
     }
-    layout |= PolishedPoints.layout(n_runs, arrays) | EarlierSearch.layout(n_runs, arrays)
+    layout |= LocalResults.layout(n_runs, arrays) | PastPhases.layout(n_runs, arrays)
     if "feasibility_tol" in header:
         layout["outcomes"] = Layout((n_runs, 3), NUMBER)
     return layout
@@ -202,7 +205,9 @@ def optional_layout(spec: Spec, arrays: dict[str, Any]) -> dict[str, Layout]:
     found = layout_of_told(spec) if "told_rows" in arrays else {}
     if "known_points" in arrays and spec.variables is not None:
         found |= KnownValues.layout(spec.variables, n_runs, spec.dtype)
-    return found | FinalPoints.layout(spec, n_runs, arrays)
+    for phase in (LocalSearchPhase, Reevaluation):
+        found |= phase.layout(n_runs, len(spec.lower)) if f"{phase.kind}_iter" in arrays else {}
+    return found | FinalResults.layout(spec, n_runs, arrays)
 
 
 def layout_of_told(spec: Spec) -> dict[str, Layout]:
@@ -224,7 +229,7 @@ def read_plan(given: MinimizerParameters, header: dict[str, Any], arrays: dict[s
         check_source(header["source"], len(header.get("variables", box)))
         check_real("feasibility_tol", header.get("feasibility_tol", 0.0), 0)
         spent = read_spent(header)
-        if bool(spent) != ("earlier_points" in arrays):
+        if bool(spent) != ("past_points" in arrays):
             raise ValueError("a file has the results of an earlier search in the later ones of a sequence only")
     variables = read_bounds_argument(header, arrays)
     with entry(HEADER):
@@ -237,9 +242,9 @@ def read_plan(given: MinimizerParameters, header: dict[str, Any], arrays: dict[s
                 raise ValueError(f"pop_size is {pop_size}, and entry 'x' has {rows} rows")
     with entry("start"):
         check_start(plan.start, box, rows)
-    check_runner_state(header, arrays)
-    check_polished(PolishedPoints.from_state(arrays), box, given.dtype)
-    check_earlier(EarlierSearch.from_state(arrays), box, given.dtype)
+    check_base(header, arrays)
+    check_local_results(LocalResults.from_state(arrays), box, given.dtype)
+    check_past(PastPhases.from_state(arrays), box, given.dtype)
     if "outcomes" in arrays:
         with entry("outcomes"):
             if not (arrays["outcomes"][:, 1:] >= 0).all():
@@ -305,6 +310,6 @@ def check_populations(
     optional = optional_layout(spec, arrays)
     check_layout(arrays, {**fit_layout(given, header, arrays), **batch_layout(spec), **optional})
     spec.last = max(spec.last, int(arrays["generation"].max()))
-    begun = "told_rows" in arrays or "earlier_points" in arrays
+    begun = "told_rows" in arrays or "past_points" in arrays
     check_batch(spec, arrays, own=algorithm, least=-1 if begun else 0)
-    FinalPoints.check(spec, arrays)
+    FinalResults.check(spec, arrays)

@@ -7,9 +7,9 @@ from typing import cast
 import numpy as np
 
 from skde.engines import Coevolution
+from skde.fit.fit import Fit
 from skde.fit.partial_generation import row_keys, rows_by_key
-from skde.fit.run_results import values_of_points
-from skde.fit.runner import Runner
+from skde.fit.results import values_of_points
 from skde.minmax.engine import CoevolutionEngine, runs_behind
 from skde.minmax.partial_request import PartialRequest
 from skde.minmax.recording import record_request
@@ -18,26 +18,26 @@ from skde.utils.arrays import contiguous, move_to
 
 
 class AskedCycle:
-    """The next cycle of a runner, which waits for the values of points that a user has been given.
+    """The next cycle of a fit, which waits for the values of points that a user has been given.
 
     Parameters
     ----------
-    runner : Runner
+    fit : Fit
         The populations.
     engine : CoevolutionEngine
-        The engine of the runner.
+        The engine of the fit.
     """
 
-    def __init__(self, runner: Runner, engine: CoevolutionEngine) -> None:
-        self.runner, self.engine = runner, engine
-        batch = cast(Coevolution, runner.batch)
-        self._requests = engine.cycle(batch, runs_behind(batch, runner.last))
+    def __init__(self, fit: Fit, engine: CoevolutionEngine) -> None:
+        self.fit, self.engine = fit, engine
+        batch = cast(Coevolution, fit.batch)
+        self._requests = engine.cycle(batch, runs_behind(batch, fit.population.last))
         with engine.device_context:
             self._take(next(self._requests))
 
     def _take(self, request: PartialRequest) -> None:
         """Take the points of a request as they are evaluated."""
-        batch = cast(Coevolution, self.runner.batch)
+        batch = cast(Coevolution, self.fit.batch)
         self.request = request
         self._values = values_of_points(batch.x, request.X), values_of_points(batch.y, request.Y)
         self._handed_out = 0
@@ -46,7 +46,7 @@ class AskedCycle:
     def points(self) -> tuple[Array, Array]:
         """The points to evaluate, in the shapes that users see."""
         X, Y = self._values
-        return (X, Y) if self.runner.batch.n_runs > 1 else (X[0], cast(Array, Y)[0])
+        return (X, Y) if self.fit.batch.n_runs > 1 else (X[0], cast(Array, Y)[0])
 
     def hand_out(self, n: int) -> tuple[Array, Array]:
         """Return the next n rows of X that have pairs without a value, or as many as are left, and all of Y."""
@@ -56,15 +56,15 @@ class AskedCycle:
         rows = waiting[waiting >= self._handed_out][:n]
         if len(rows):
             self._handed_out = int(rows[-1]) + 1
-        return X[self.runner.batch.xp.asarray(rows)], Y
+        return X[self.fit.batch.xp.asarray(rows)], Y
 
     def _check_one_run(self, what: str) -> None:
-        if self.runner.batch.n_runs > 1:
-            raise ValueError(f"{what} needs n_runs=1, got n_runs={self.runner.batch.n_runs}; tell all values at once")
+        if self.fit.batch.n_runs > 1:
+            raise ValueError(f"{what} needs n_runs=1, got n_runs={self.fit.batch.n_runs}; tell all values at once")
 
     def tell(self, X: Array, Y: Array, F: Array) -> bool:
         """Note the values of pairs, and return whether all pairs have values; the points are checked, and the shape."""
-        asked, batch = self.points, self.runner.batch
+        asked, batch = self.points, self.fit.batch
         sides = [(name, given, wanted) for name, given, wanted in zip("XY", (X, Y), asked, strict=True)]
         other = [side for side in sides if np.shape(side[1]) != side[2].shape or not bool((side[1] == side[2]).all())]
         if other and batch.n_runs > 1:
@@ -86,7 +86,7 @@ class AskedCycle:
     def _note(self, rows: IntArray, values: Array) -> None:
         """Note the values of pairs, and record those that had none."""
         new = np.flatnonzero(~self.request.has_value[rows])
-        record = record_request(self.runner, self.request, rows[new], values[self.request.xp.asarray(new)])
+        record = record_request(self.fit, self.request, rows[new], values[self.request.xp.asarray(new)])
         self.request.put(rows, values)
         record()
 
@@ -120,15 +120,15 @@ class AskedCycle:
                 try:
                     self._take(self._requests.send(self.request.reply))
                 except StopIteration:
-                    self.runner.locate()
+                    self.fit.population.locate()
                     return False
         return True
 
 
-def next_cycle(runner: Runner, engine: CoevolutionEngine) -> AskedCycle | None:
+def next_cycle(fit: Fit, engine: CoevolutionEngine) -> AskedCycle | None:
     """Return the next cycle that needs a value; None where all runs have ended."""
-    while not runner.done:
-        cycle = AskedCycle(runner, engine)
+    while not fit.population.done:
+        cycle = AskedCycle(fit, engine)
         if cycle.go_on():
             return cycle
     return None

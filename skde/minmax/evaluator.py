@@ -6,7 +6,7 @@ from typing import Any
 
 from skde.engines import MultiDeviceEngine
 from skde.fit.execution import Execution, StopRequest, fit_context
-from skde.fit.runner import Runner
+from skde.fit.fit import Fit
 from skde.fit.watch import Watch
 from skde.functions.point_workers import OutOfTime, Part
 from skde.minmax.objective import MinMaxObjective
@@ -24,7 +24,7 @@ class RequestEvaluator:
 
     Parameters
     ----------
-    runner : Runner
+    fit : Fit
         The fit.
     objective : MinMaxObjective
         The objective.
@@ -32,12 +32,12 @@ class RequestEvaluator:
         Ends the fit between values.
     """
 
-    def __init__(self, runner: Runner, objective: MinMaxObjective, watch: Watch) -> None:
-        self.runner, self.objective, self.watch = runner, objective, watch
+    def __init__(self, fit: Fit, objective: MinMaxObjective, watch: Watch) -> None:
+        self.fit, self.objective, self.watch = fit, objective, watch
 
     def values(self, request: PartialRequest) -> Array:
         """Return the values of a request; `OutOfTime` is raised where the fit ends before, but not before the first."""
-        if self.watch.stopped or (self.watch.ends() and self.runner.has_results):
+        if self.watch.stopped or (self.watch.ends() and self.fit.has_results):
             raise OutOfTime
         for part in self.objective.parts(request, self.watch.seconds_left):
             self._keep(request, part)
@@ -48,21 +48,21 @@ class RequestEvaluator:
 
     def _keep(self, request: PartialRequest, part: Part) -> None:
         """Keep some values, and find out whether something ends the fit."""
-        record = record_request(self.runner, request, part.rows, part.values)
+        record = record_request(self.fit, request, part.rows, part.values)
         with interrupts.deferred:
             request.put(part.rows, part.values)
             record()
         self.watch.look(request.complete)
 
 
-def run_cycles(runner: Runner, objective: MinMaxObjective, max_time: float | None, stop: StopRequest | None) -> None:
-    """Run cycles with values that the host computes until every run has ended; parameters as in `run_fit`."""
-    engine: Any = runner.engine
-    with fit_context(runner):
-        execution = Execution(runner, max_time, stop, 0)
+def run_cycles(fit: Fit, objective: MinMaxObjective, max_time: float | None, stop: StopRequest | None) -> None:
+    """Run cycles with values that the host computes until every run has ended; parameters as in `run_search`."""
+    engine: Any = fit.engine
+    with fit_context(fit):
+        execution = Execution(fit, max_time, stop, 0)
         # Of several devices, each works in a thread, and callbacks are called between cycles only.
         alone = not isinstance(engine, MultiDeviceEngine)
         ends = execution.ends_within if alone else lambda: execution.seconds_left <= 0
-        evaluator = RequestEvaluator(runner, objective, Watch(lambda: execution.seconds_left, ends))
-        with engine.share(runner.batch, evaluator, "step"):
+        evaluator = RequestEvaluator(fit, objective, Watch(lambda: execution.seconds_left, ends))
+        with engine.share(fit.batch, evaluator, "step"):
             execution.run_chunks(even=True)

@@ -8,9 +8,9 @@ from typing import cast
 import numpy as np
 
 from skde.engines import Coevolution, CoevolutionSpec, Spec
+from skde.fit.fit import Fit
 from skde.fit.recording import nothing
-from skde.fit.run_results import values_of_points
-from skde.fit.runner import Runner
+from skde.fit.results import values_of_points
 from skde.minmax.partial_request import PartialRequest
 from skde.objectives.feasibility import FeasibilityRules
 from skde.problems.constraints import total_violation
@@ -41,12 +41,12 @@ def side_variables(side: str, spec: Spec) -> dict[str, Variable]:
     return {name: nameless(member) for name, member in zip(names, members, strict=True)}
 
 
-def record_request(runner: Runner, request: PartialRequest, rows: IntArray, values: Array) -> Callable[[], None]:
+def record_request(fit: Fit, request: PartialRequest, rows: IntArray, values: Array) -> Callable[[], None]:
     """Return a function that records some rows of a request.
 
     Parameters
     ----------
-    runner : Runner
+    fit : Fit
         The fit.
     request : PartialRequest
         The request.
@@ -55,22 +55,22 @@ def record_request(runner: Runner, request: PartialRequest, rows: IntArray, valu
     values : ndarray of shape (n,) or (n, features)
         Their values, or the features of points.
     """
-    recorder = runner.recorder
+    recorder = fit.recorder
     if recorder is None:
         return nothing
-    batch, (cycle, evals) = cast(Coevolution, runner.batch), request.place
+    batch, (cycle, evals) = cast(Coevolution, fit.batch), request.place
     spec = batch.coevolution_spec
     before = (batch.spec.schedules[0].evals(cycle - 1) + evals) * len(request.X)
     runs = request.places_of(rows)[0]
     sides = zip((batch.x, batch.y), request.points(rows), strict=True)
     X = np.hstack([to_numpy(values_of_points(side, points)) for side, points in sides if points is not None])
-    found, seconds = values_and_violations(runner, to_numpy(values).astype(np.float64)), runner.seconds
+    found, seconds = values_and_violations(fit, to_numpy(values).astype(np.float64)), fit.seconds
     return lambda: recorder.add(before + rows, runs, cycle, "search", seconds, found, X, make_recorded_variables(spec))
 
 
-def values_and_violations(runner: Runner, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+def values_and_violations(fit: Fit, values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return values and violations of pairs, or of points with these features."""
-    rules = runner.rules
+    rules = fit.rules
     if not isinstance(rules, FeasibilityRules):
         return values, np.zeros(len(values))
     return values[:, 0], total_violation(values[:, 1:], rules.problem.n_inequalities, rules.tolerance)

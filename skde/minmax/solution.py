@@ -10,7 +10,7 @@ from scipy.optimize import OptimizeResult
 
 from skde.base import BaseSolver, params_of
 from skde.engines import Coevolution, SplitCoevolution
-from skde.fit.run_results import values_of_points
+from skde.fit.results import values_of_points
 from skde.minmax.objective import MinMaxObjective
 from skde.minmax.results import best_against_all, best_response_values
 from skde.result import RunResult, best_run
@@ -71,7 +71,7 @@ class MinMaxSolution(BaseSolver):
         """
         runs, objective = self.runs_, self._objective
         if self._compared is None or self._compared[0] is not runs:
-            known = objective is not None and (objective.game is not None or self._require_fit().done)
+            known = objective is not None and (objective.game is not None or self._require_fit().population.done)
             if objective is None or not known or objective.problem is not None or len(runs) == 1:
                 best = best_run(runs)
                 self._compared = runs, best, runs[best]
@@ -118,7 +118,7 @@ class MinMaxSolution(BaseSolver):
 
     def _best_responses(self, attribute: str) -> tuple[float, float]:
         """Return the largest f(x_, y) and the smallest f(x, y_) that searches find; errors name the attribute."""
-        runner, objective = self._require_fit(), self._objective
+        fit, objective = self._require_fit(), self._objective
         space_x, space_y = self._spaces
         if objective is None:
             raise AttributeError(
@@ -128,7 +128,7 @@ class MinMaxSolution(BaseSolver):
             raise AttributeError(f"{attribute} is of min-max problems only; a constrained one has max_violation_")
         if self._searched is None or self._searched[0] is not self._best:
             # Searches are short, so the CPU is faster for compiled functions.
-            device = runner.engine.name.split(", ")[0] if objective.game is None else "cpu"
+            device = fit.engine.name.split(", ")[0] if objective.game is None else "cpu"
             self._searched = (
                 self._best,
                 best_response_values(objective.values, self.x_, self.y_, space_x, space_y, device),

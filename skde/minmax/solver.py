@@ -11,14 +11,14 @@ import numpy as np
 from skde.algorithms import DE, Algorithm
 from skde.callbacks import Callback, stop_request
 from skde.engines import CoevolutionSpec, Engine, MultiDeviceEngine
-from skde.fit.execution import run_fit
-from skde.fit.runner import Runner
+from skde.fit.execution import run_search
+from skde.fit.fit import Fit
 from skde.minmax.ask_tell import AskedCycle, next_cycle
 from skde.minmax.engine import CoevolutionEngine
 from skde.minmax.evaluator import run_cycles
+from skde.minmax.fit import Incumbents, MinMaxFit
 from skde.minmax.objective import MinMaxObjective, make_told_objective
 from skde.minmax.recording import make_recorded_variables
-from skde.minmax.runner import MinMaxRunner
 from skde.minmax.solution import MinMaxSolution
 from skde.minmax.solver_objective import find_named_objective, resolve_again, resolve_objective
 from skde.minmax.spec import (
@@ -226,6 +226,7 @@ class MinMaxSolver(MinMaxSolution):
         "source": dict,
         "seconds": (float, int),
         "ending": int,
+        "n_ids": int,
         "planned": int,
     }
     OPTIONAL_KEYS: ClassVar[dict[str, Any]] = {"variables": list}
@@ -361,7 +362,7 @@ class MinMaxSolver(MinMaxSolution):
         resolved = resolve_objective(self, objective, bounds_x, bounds_y, dim)
         with self._earlier_fit_kept():
             self._objective, self._source, self._cycle = resolved, resolved.source, None
-            self._runner = self._start(resolved, coevolution_spec(self, resolved), self.max_iter)
+            self._fit = self._start(resolved, coevolution_spec(self, resolved), self.max_iter)
             self._prepare(resolved)
         self._solve(resolved)
         return self
@@ -383,7 +384,7 @@ class MinMaxSolver(MinMaxSolution):
         KeyboardInterrupt
             After Ctrl-C, as from `fit`.
         """
-        runner = self._require_fit("resume")
+        fit = self._require_fit("resume")
         self._check_unchanged()
         if objective is not None:
             takes = self._source.get("takes") if self._objective is None else None
@@ -391,46 +392,46 @@ class MinMaxSolver(MinMaxSolution):
         else:
             resolved = self._objective or find_named_objective(self, self._source)
         check_game_parameters(self)
-        runner.set_limits(np.full(runner.batch.n_runs, last_cycle(self, runner.batch.spec.schedules[0])))
+        fit.population.set_limits(np.full(fit.batch.n_runs, last_cycle(self, fit.batch.spec.schedules[0])))
         self._prepare(resolved)
         self._solve(resolved)
         return self
 
-    def _start(self, objective: MinMaxObjective, spec: CoevolutionSpec, planned: int) -> MinMaxRunner:
+    def _start(self, objective: MinMaxObjective, spec: CoevolutionSpec, planned: int) -> MinMaxFit:
         """Allocate the populations."""
-        # A CoevolutionEngine has the part of the Engine protocol that a runner uses for whole cycles.
-        runner = MinMaxRunner(cast(Engine, coevolution_engine(self, objective)), spec)
+        # A CoevolutionEngine has the part of the Engine protocol that a fit uses for whole cycles.
+        fit = MinMaxFit(Incumbents(cast(Engine, coevolution_engine(self, objective)), spec))
         self._boxes, self._planned = (objective.box_x, objective.box_y), planned
         self._note_parameters()
-        return runner
+        return fit
 
     def _prepare(self, objective: MinMaxObjective) -> None:
         """Check the rest before the first cycle, also the function."""
-        runner = self._runner
-        runner.rules = objective.rules
-        self._begin_record(runner)
-        runner.set_rules(make_rules(self))
-        objective.probe(runner.engine, runner.batch.spec.dtype, self.verbose)
+        fit = self._fit
+        fit.rules = objective.rules
+        self._begin_record(fit)
+        fit.set_rules(make_rules(self))
+        objective.probe(fit.engine, fit.batch.spec.dtype, self.verbose)
         check_game_eval_time(self, objective)
         self._objective, self._source, self._cycle = objective, objective.source, None
 
-    def _begin_record(self, runner: Runner) -> None:
+    def _begin_record(self, fit: Fit) -> None:
         """Set the recorder of the evaluations, after a check that it takes them."""
-        runner.recorder = current_recorder(self.recorder, runner.recorder)
-        if runner.recorder is not None:
-            if isinstance(runner.engine, MultiDeviceEngine):
-                raise ValueError(f"recorder needs one device, got {runner.engine.name!r}")
+        fit.recorder = current_recorder(self.recorder, fit.recorder)
+        if fit.recorder is not None:
+            if isinstance(fit.engine, MultiDeviceEngine):
+                raise ValueError(f"recorder needs one device, got {fit.engine.name!r}")
             variables = make_recorded_variables(self._coevolution.coevolution_spec)
-            runner.recorder.begin(variables, len(variables))
+            fit.recorder.begin(variables, len(variables))
 
     def _solve(self, objective: MinMaxObjective) -> None:
-        runner, max_time = self._runner, check_limits(None, self.max_evals, self.max_time).max_time
-        with stop_request(self, runner) as stop:
-            if objective.game is None or runner.recorder is not None:
-                run_cycles(runner, objective, max_time, stop)
+        fit, max_time = self._fit, check_limits(None, self.max_evals, self.max_time).max_time
+        with stop_request(self, fit) as stop:
+            if objective.game is None or fit.recorder is not None:
+                run_cycles(fit, objective, max_time, stop)
             else:
-                run_fit(runner, objective, "run", max_time, stop)
-        runner.warn_without_value()  # as in Minimizer
+                run_search(fit, objective, "run", max_time, stop)
+        fit.warn_without_value()  # as in Minimizer
 
     # -- ask and tell --------------------------------------------------------------------------------------------------
 
@@ -456,16 +457,16 @@ class MinMaxSolver(MinMaxSolution):
         RuntimeError
             When every run has ended (`stopped_`).
         """
-        if not hasattr(self, "_runner"):
+        if not hasattr(self, "_fit"):
             self._start_asking()
-        runner = self._runner
-        if runner.done:
+        fit = self._fit
+        if fit.population.done:
             raise RuntimeError(f"every run has ended: {self.message_}")
-        engine = cast(Any, runner.engine)
+        engine = cast(Any, fit.engine)
         if not isinstance(engine, CoevolutionEngine):
             raise ValueError(f"ask and tell need one device, got device={self.device!r}")
         if self._cycle is None:
-            self._cycle = next_cycle(runner, engine)
+            self._cycle = next_cycle(fit, engine)
         if self._cycle is None:
             raise RuntimeError(f"every run has ended: {self.message_}")
         return self._cycle.points if n is None else self._cycle.hand_out(check_int("n", n, 0))
@@ -493,7 +494,7 @@ class MinMaxSolver(MinMaxSolution):
         cycle = self._cycle
         if cycle is None:
             raise RuntimeError("tell needs an ask before it: X, Y = ask(), and then tell(X, Y, f(X, Y))")
-        self._begin_record(self._runner)
+        self._begin_record(self._fit)
         if not cycle.tell(X, Y, F):
             return self
         self._cycle = None  # also after an error in the next line
@@ -509,29 +510,29 @@ class MinMaxSolver(MinMaxSolution):
         check_limits(None, self.max_evals, self.max_time)
         self._objective, self._source = None, {}
         objective = make_told_objective(self.bounds_x, self.bounds_y)
-        self._runner = self._start(objective, coevolution_spec(self, objective), self.max_iter)
-        self._runner.set_rules(make_rules(self))
-        self._begin_record(self._runner)
+        self._fit = self._start(objective, coevolution_spec(self, objective), self.max_iter)
+        self._fit.set_rules(make_rules(self))
+        self._begin_record(self._fit)
 
     @property
     def stopped_(self) -> bool:
         """Whether every run has ended, so that no points are left to evaluate."""
-        stopped = hasattr(self, "_runner") and self._runner.done
+        stopped = hasattr(self, "_fit") and self._fit.population.done
         if stopped:
-            self._runner.warn_without_value()
+            self._fit.warn_without_value()
         return stopped
 
     # -- files and pickles ---------------------------------------------------------------------------------------------
 
     def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        runner, batch = self._require_fit(), self._coevolution
+        fit, batch = self._require_fit(), self._coevolution
         if batch.constraints and "problem" not in self._source:
             raise ValueError("the constraints of Python functions cannot be in a file or a pickle")
         self._check_unchanged()
         make_rules(self)
         check_limits(None, self.max_evals, self.max_time)
         check_jobs(self.n_jobs)
-        run_header, run_arrays = runner.state()
+        run_header, run_arrays = fit.state()
         header: dict[str, Any] = {
             "parameters": pack_parameters(self.get_params(deep=False), batch.spec.dtype.name),
             "algorithms": pack_algorithms(self),
@@ -557,8 +558,8 @@ class MinMaxSolver(MinMaxSolution):
         self._source = header["source"]
         self._objective = saved.objective if "problem" in self._source else None  # a name is enough to find it
         with entry(HEADER):
-            runner = self._start(saved.objective, saved.spec, saved.planned)
-        runner.rules = saved.objective.rules
-        runner.restore(header, arrays)
-        runner.restore_told(arrays, saved.objective)
-        self._runner = runner
+            fit = self._start(saved.objective, saved.spec, saved.planned)
+        fit.rules = saved.objective.rules
+        fit.restore(header, arrays)
+        fit.restore_told(arrays, saved.objective)
+        self._fit = fit

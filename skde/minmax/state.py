@@ -11,10 +11,10 @@ from skde.engines import Coevolution, CoevolutionSpec, SplitCoevolution
 from skde.engines.state.checks import check_coevolution
 from skde.engines.state.coevolution_arrays import coevolution_layout
 from skde.engines.state.task import NUMBER
-from skde.fit.runner_state import check_runner_state, runner_layout
+from skde.fit.fit_state import base_layout, check_base
+from skde.minmax.fit import layout_of_requests
 from skde.minmax.incomplete_cycle import TOLD
 from skde.minmax.objective import MinMaxObjective, make_told_objective, read_side, resolve_minmax
-from skde.minmax.runner import layout_of_requests
 from skde.minmax.spec import MinMaxParameters, SavedPlan, algorithm_of_y, coevolution_spec, get_side
 from skde.problems import get_problem, problem_names
 from skde.typing import FloatArray
@@ -46,7 +46,7 @@ def pack_algorithms(given: MinMaxParameters) -> list[dict[str, Any] | None]:
 
 
 def pack_arrays(batch: Coevolution | SplitCoevolution, boxes: tuple[FloatArray, FloatArray | None]) -> dict[str, Any]:
-    """Return the arrays of a file, except those of the runner."""
+    """Return the arrays of a file, except those of the fit."""
     box_x, box_y = boxes
     return {
         "box_x": box_x,
@@ -95,7 +95,7 @@ def own_layout(given: MinMaxParameters) -> dict[str, Layout]:
     return {
         **dict.fromkeys(("box_x", "box_y"), box),
         **dict.fromkeys(("seeds_x", "seeds_y"), seeds),
-        **runner_layout(n_runs),
+        **base_layout(n_runs),
     }
 
 
@@ -103,7 +103,7 @@ def read_fit(given: MinMaxParameters, header: dict[str, Any], arrays: dict[str, 
     """Check the contents of a file, and return what the fit continues with."""
     own = own_layout(given)
     check_layout(arrays, own, whole=False)
-    check_runner_state(header, arrays)
+    check_base(header, arrays)
     objective = read_objective(given, header, arrays)
     with entry(HEADER):
         planned = header["planned"]

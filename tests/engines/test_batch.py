@@ -12,7 +12,7 @@ def test_restored_bests_are_members_of_a_population_that_has_shrunk() -> None:
     for _ in range(3):
         X = m.ask()
         m.tell(X, (X * X).sum(axis=1))
-    batch = m._runner.batch
+    batch = m._fit.batch
     state = batch.state()
     size = int(batch.sizes(state["generation"])[0])
     assert piece < size < 2 * piece

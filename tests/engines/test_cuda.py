@@ -309,7 +309,7 @@ def test_auto_chooses_the_gpu_for_problems_and_the_cpu_for_functions() -> None:
     Minimizer("jde", max_iter=2, random_state=0).fit(f, bounds=BOX)
     assert set(kinds) == {np.ndarray}
     m = Minimizer("jde", max_iter=2, random_state=0).fit("sphere", dim=30)
-    assert m._runner.engine.name == "cuda:0"
+    assert m._fit.engine.name == "cuda:0"
     assert isinstance(get_problem("sphere", dim=3)(cupy.ones((2, 3))), cupy.ndarray)
 
 

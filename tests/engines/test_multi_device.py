@@ -74,7 +74,7 @@ def test_parts_are_consecutive_and_even() -> None:
 
 
 def test_islands_of_whole_runs_migrate_within_a_part() -> None:
-    spec = make().fit("sphere", dim=2)._runner.batch.spec
+    spec = make().fit("sphere", dim=2)._fit.batch.spec
     for n, across in ((1, 0), (2, 5), (3, 0), (4, 5)):
         rows = ranges(15, n)
         assert spec.share_islands(rows).every == across
@@ -149,7 +149,7 @@ def test_a_fit_leaves_no_thread() -> None:
 
 def test_bests_are_found_again_on_every_device() -> None:
     m = Minimizer(DE(pop_size=600), n_runs=3, max_iter=3, device=["cpu", "cpu"], random_state=0).fit("sphere", dim=2)
-    batch = m._runner.batch
+    batch = m._fit.batch
     batch.find_bests()
     known = batch.host("bests")
     for part in batch.parts:

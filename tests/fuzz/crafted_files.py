@@ -208,8 +208,8 @@ def outcome(path: Path, kind: str, device: str | None = None) -> str:
         solver = SOLVERS[kind].load(path, device=device)
     except ValueError as error:
         return f"refused: {error}"
-    runner = solver._runner
-    last = int(to_numpy(runner.batch.host("generation")).max())
+    state = solver._fit
+    last = int(to_numpy(state.batch.host("generation")).max())
     rules: dict[str, Any] = {"max_evals": None, "max_time": 0.2, "verbose": 0, "n_jobs": 1}
     if kind == "Minimizer":
         rules |= {"max_iter": last + 2, "execution": "auto", "vectorized": True}

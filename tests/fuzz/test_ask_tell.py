@@ -115,7 +115,7 @@ def asked(m: Minimizer, box: Box, objective: Callable[[Any], Any]) -> list[Any]:
         X = m.ask()
         box.look(X)
         f = objective(X)
-        running = m._runner.batch.host("status") == Status.RUNNING
+        running = m._fit.batch.host("status") == Status.RUNNING
         f.reshape(len(running), -1)[~running] = np.nan
         m.tell(X, f)
     return results(m)
@@ -231,7 +231,7 @@ def test_minmax(seed: int) -> None:
             box_y.look(Y)
             pairs = zip(X.reshape(whole.n_runs, -1, X.shape[-1]), Y.reshape(whole.n_runs, -1, Y.shape[-1]), strict=True)
             F = np.stack([game(one, other, x.centre, y.centre) for one, other in pairs])
-            F[parts._runner.batch.host("status") != Status.RUNNING] = np.nan
+            F[parts._fit.batch.host("status") != Status.RUNNING] = np.nan
             parts.tell(X, Y, F if X.ndim == 3 else F[0])
         return results(parts)
 

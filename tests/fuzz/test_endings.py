@@ -53,7 +53,7 @@ def test_everything_that_ends_a_fit_at_once(example: int, way: str, tmp_path: Pa
             if m.__sklearn_is_fitted__():
                 if constraints is None:
                     assert sum(run.n_evals for run in m.runs_) == sum(f.seen.values())
-                if m._runner.done:  # a run has reached its target with its first island, while others go on
+                if m._fit.population.done:  # a run has reached its target with its first island, while others go on
                     break
                 m = continued(draw, m.set_params(callbacks=None), tmp_path / "fit")
             m.set_params(**limits())

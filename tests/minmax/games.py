@@ -42,7 +42,7 @@ def side(name: str) -> Algorithm:
 
 def state(solver: MinMaxSolver) -> dict[str, Any]:
     """Return all numbers of a fit."""
-    return solver._runner.batch.state()
+    return solver._fit.batch.state()
 
 
 def same(first: MinMaxSolver, second: MinMaxSolver, scratch: bool = True) -> bool:

@@ -51,7 +51,7 @@ def test_values_of_ended_runs_are_ignored(dtype: str, device: str) -> None:
         for points in (X, Y):
             assert bool(((points >= LOW) & (points <= HIGH)).all())
         F = array_namespace(X).stack([game(x, y) for x, y in zip(X, Y, strict=True)])
-        F[array_namespace(X).asarray(told._runner.batch.host("status") != Status.RUNNING)] = np.nan
+        F[array_namespace(X).asarray(told._fit.batch.host("status") != Status.RUNNING)] = np.nan
         told.tell(X, Y, F)
     assert same(told, fitted)
 
@@ -168,7 +168,7 @@ def test_the_stop_iteration_of_a_function_is_an_error(function: Any, calls: int,
     with joblib.parallel_config("threading"), pytest.raises((StopIteration, RuntimeError)) as caught:
         m.fit(Ends(function, calls), BOX, BOX)
     assert isinstance(caught.value, StopIteration) or "StopIteration" in str(caught.value)
-    assert np.isfinite(m._runner.batch.best()[1]).all()
+    assert np.isfinite(m._fit.batch.best()[1]).all()
     assert Status.RUNNING in {run.status for run in m.runs_}
 
 
@@ -192,7 +192,7 @@ def test_an_error_inside_a_cycle_does_not_end_it(monkeypatch: pytest.MonkeyPatch
         asked += 1
         if asked == 9:
             with monkeypatch.context() as patch:
-                patch.setattr(broken._runner.engine.engine, "accept", fails)
+                patch.setattr(broken._fit.engine.engine, "accept", fails)
                 with pytest.raises(MemoryError):
                     broken.tell(X, Y, game(X, Y))
             X, Y = broken.ask()

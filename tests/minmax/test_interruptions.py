@@ -245,7 +245,7 @@ def test_what_other_workers_finished_is_kept(tmp_path: Path) -> None:
         m.fit(f, BOX, BOX)
     before = (tmp_path / "log").read_text().split()
     raised = sum(np.frombuffer(bytes.fromhex(x))[0] > 0 for x in before)
-    assert m._runner.incomplete_evals.sum() == len(before) - raised
+    assert m._fit.incomplete_evals.sum() == len(before) - raised
     (tmp_path / "again").touch()
     assert m.resume().n_evals_ == FIRST
     assert len((tmp_path / "log").read_text().split()) == FIRST + raised
@@ -278,7 +278,7 @@ def test_whole_cycles_of_compiled_problems_have_no_rest(name: str) -> None:
     for multipliers in ("update", "evolve") if name == "fabris2012/p3" else ("update",):
         penalty = 1e7 if multipliers == "evolve" else None
         m = make(max_iter=5, n_runs=2, multipliers=multipliers, penalty=penalty).fit(get_problem(name))
-        assert m._runner.cycles.evals.tolist() == [0, 0]
+        assert m._fit.cycles.evals.tolist() == [0, 0]
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ IN_BOTH_HALVES.update(sade=0)
 
 def learned(kernel: Minimizer) -> list[float]:
     """The memory of successes. Trials depend on it, but rarely on its last bits."""
-    batch = kernel._runner.batch
+    batch = kernel._fit.batch
     first, now = batch.state()["memory"][0, 0], batch.state()["memory"][batch.state()["generation"][0] & 1, 0]
     halves = IN_BOTH_HALVES.get(batch.spec.algorithm, len(now))
     return [*now[:halves], *first[halves:]]

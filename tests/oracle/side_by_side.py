@@ -60,14 +60,14 @@ def oracle(algorithm: Any, box: Any, seed: int, limits: dict[str, int]) -> Any:
 
 def memory(kernel: Minimizer, cells: int) -> tuple[list[float], list[float | None]]:
     """A kernel's cells of F and CR, as SuccessHistory has them."""
-    batch = kernel._runner.batch
+    batch = kernel._fit.batch
     F, CR = batch.array["memory"][0, 0, 2 : 2 + 2 * cells].reshape(2, cells).tolist()
     return F, [None if cell == -1 else cell for cell in CR]
 
 
 def archive(kernel: Minimizer) -> Any:
     """A kernel's archive: the rows that it counts."""
-    batch = kernel._runner.batch
+    batch = kernel._fit.batch
     rows = int(batch.array["memory"][int(batch.array["generation"][0]) & 1, 0, 1])
     return batch.array["archive"][0, :rows]
 

@@ -125,7 +125,7 @@ def test_sizes(budget: dict[str, int], refine_from: float) -> None:
     """The schedule of the host is that of the kernel."""
     algorithm = ARRDE(pop_size=40, refine_from=refine_from)
     m = Minimizer(algorithm, random_state=0, device="cpu", **budget).fit("sphere", dim=3)
-    sizes = [m._runner.batch.spec.schedules[0].size(g) for g in range(m.n_iter_ + 1)]
+    sizes = [m._fit.batch.spec.schedules[0].size(g) for g in range(m.n_iter_ + 1)]
     slow = Phased(algorithm, BOXES[7][:3], 0, **budget)
     expected = []
     for g in range(len(sizes)):

@@ -51,7 +51,7 @@ def side_by_side(algorithm: CMAES, box: Any, objective: Any, max_iter: int, seed
 
 def search(kernel: Minimizer) -> tuple[dict[str, float], Any, Any]:
     """The numbers of a kernel's run, and its vectors and matrices by row."""
-    batch = kernel._runner.batch
+    batch = kernel._fit.batch
     g = int(batch.host("generation")[0])
     numbers = batch.host("memory")[g & 1, 0]
     rows = batch.host("archive")[0]
@@ -134,7 +134,7 @@ def test_restarts_do_not_depend_on_how_they_are_run(covariance: str, tmp_path: P
     assert same(run, step)
     part = Minimizer(algorithm, execution="step", device="cpu", **RESTARTING)
     part.set_params(callbacks=lambda progress: progress.n_iter >= 333).fit("rastrigin", dim=3).save(tmp_path / "part")
-    parts = part._runner.batch.host("memory")[part.n_iter_ & 1, :, NUMBERS["PARTS"]]
+    parts = part._fit.batch.host("memory")[part.n_iter_ & 1, :, NUMBERS["PARTS"]]
     assert parts.max() > 1
     assert same(run, Minimizer.load(tmp_path / "part").set_params(execution="run").resume())
 
@@ -164,7 +164,7 @@ def test_the_matrix_is_the_covariance_matrix_of_the_tutorial() -> None:
         before, _, A = search(kernel)
         kernel.tell(X, objective(X))
         _, rows, B = search(kernel)
-        Y = kernel._runner.batch.host("vectors")[1, kernel.n_iter_ & 1, 0][np.argsort(objective(X))]
+        Y = kernel._fit.batch.host("vectors")[1, kernel.n_iter_ & 1, 0][np.argsort(objective(X))]
         expected = np.sqrt(n) * (1 - 1 / (4 * n) + 1 / (21 * n * n))
         size = np.linalg.norm(rows[ROWS["PATH"]]) / np.sqrt(1 - (1 - r.c_s) ** (2 * (before["LENGTH"] + 1)))
         h = size < (1.4 + 2 / (n + 1)) * expected

@@ -21,7 +21,7 @@ each = pytest.mark.parametrize("kind", FAMILY)
 
 def made_with(m: Minimizer, name: str) -> Any:
     """F or CR of the trials of the last ask, before tell."""
-    batch = m._runner.batch
+    batch = m._fit.batch
     generation = int(batch.array["generation"][0]) + 1
     return batch.array["extra"][batch.array_names.index(name), generation & 1, 0, : batch.sizes(generation)[0]]
 
@@ -128,7 +128,7 @@ def test_scale_factors_are_positive_and_at_most_1(kind: Any, F_start: float) -> 
     objective = bowl(SEVEN)
     while not m.stopped_:
         X = m.ask()
-        if m._runner.generation >= 0:
+        if m._fit.population.generation >= 0:
             F, CR = made_with(m, "F"), made_with(m, "CR")
             assert ((F > 0) & (F <= 1)).all()
             assert ((CR >= 0) & (CR <= 1)).all()
@@ -156,7 +156,7 @@ def test_r1_and_r2_are_distinct_and_uniform_over_population_and_archive() -> Non
     m.ask()
     m.tell(np.broadcast_to(place[n:, None], (n_runs, n, 1)).copy(), values - 10.0)
     u = m.ask()[..., 0]
-    batch = m._runner.batch
+    batch = m._fit.batch
     F = batch.array["extra"][batch.array_names.index("F"), 0]
     x, best = place[n:], place[n]
     left = np.rint((u - x) / F - (best - x)).astype(np.int64)

@@ -135,7 +135,7 @@ def test_opposites_teach_nothing(algorithm: Any) -> None:
         X = kernel.ask()
         kernel.tell(X, bowl(X))
         assert learned(kernel)[:own] == began
-    assert not kernel._runner.batch.array["archive"].any()
+    assert not kernel._fit.batch.array["archive"].any()
     assert kernel.fun_ < best
 
 

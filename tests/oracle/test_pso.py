@@ -17,7 +17,7 @@ from .side_by_side import SEVEN, WIDE, bowl, corner, plateau, side_by_side
 
 def same_velocity(kernel: Any, plain: Swarm) -> None:
     """Where the particles are and where they go: the second vector that the kernel keeps for them."""
-    batch = kernel._runner.batch
+    batch = kernel._fit.batch
     position, velocity = batch.array["vectors"][:, plain.generation & 1, 0]
     assert np.array_equal(position, plain.position)
     assert np.array_equal(velocity, plain.velocity)

@@ -25,7 +25,7 @@ def same_search(kernel: Any, plain: Scatter) -> None:
     """The state of every member's local search."""
     if plain.generation == 0:
         return
-    batch = kernel._runner.batch
+    batch = kernel._fit.batch
     half, pool = plain.generation & 1, len(plain.pool)
     arrays = dict(zip(batch.array_names, batch.array["extra"][:, half, 0, :pool], strict=True))
     assert arrays["deviation"].tolist() == [member.deviation for member in plain.pool]

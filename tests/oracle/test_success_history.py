@@ -216,7 +216,7 @@ def test_archives_do_not_depend_on_threads() -> None:
     options: dict[str, Any] = {"max_iter": 60, "random_state": 0, "device": "cpu"}
     algorithm = SHADE(pop_size=120, archive_rate=0.05)
     one, two = (Minimizer(algorithm, n_jobs=n, **options).fit("sphere", dim=150) for n in (1, 2))
-    archives = [m._runner.batch.array["archive"] for m in (one, two)]
+    archives = [m._fit.batch.array["archive"] for m in (one, two)]
     assert archives[0].any()
     assert np.array_equal(*archives)
     assert np.array_equal(one.population_, two.population_)

@@ -1,4 +1,4 @@
-"""The points that local searches found after a population's last generation."""
+"""What local searches have found after a population's last generation."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 from skde.engines.state.task import NUMBER
 from skde.result import RunResult, add_sample
 from skde.stopping import Status
-from skde.typing import FloatArray
+from skde.typing import FloatArray, IntArray
 from skde.utils.serialization import Layout, entry
 from skde.utils.validation import check_inside
 
 COLUMNS = ("code", "n_evals", "spent", "seconds", "generation")
 
 
-class PolishedPoints:
-    """The best point of every run's local searches.
+class LocalResults:
+    """The best point of every run's local searches, and what they took.
 
     Parameters
     ----------
@@ -35,8 +35,6 @@ class PolishedPoints:
         Evaluations of all searches, and of those within the present limits.
     generation : ndarray of shape (n_runs,)
         The last generation before the last search; -1: there was none, or it was cut short.
-    under_way : bool
-        Whether a local search is at work.
     """
 
     def __init__(self, n_runs: int, dim: int) -> None:
@@ -44,16 +42,18 @@ class PolishedPoints:
         self.code, self.seconds = np.full(n_runs, np.inf), np.zeros(n_runs)
         self.n_evals, self.spent = np.zeros(n_runs, np.int64), np.zeros(n_runs, np.int64)
         self.generation = np.full(n_runs, -1)
-        self.under_way = False
 
-    def store(self, run: Any, x: FloatArray, code: Any, n_evals: Any, seconds: Any) -> None:
-        """Set the best point of a run, or of several, where it is better, and add evaluations and time."""
-        better = ~(self.code[run] <= code)
-        self.x[run] = np.where(np.asarray(better)[..., None], x, self.x[run])
-        self.code[run] = np.where(better, code, self.code[run])
-        self.n_evals[run] += n_evals
-        self.spent[run] += n_evals
-        self.seconds[run] += seconds
+    def note(self, runs: IntArray, points: FloatArray, codes: FloatArray, seconds: float) -> None:
+        """Count points of some runs that were evaluated, and keep the best of every run."""
+        codes = np.where(np.isnan(codes), np.inf, codes)
+        order = np.lexsort((codes, runs))
+        own, first, counts = np.unique(runs[order], return_index=True, return_counts=True)
+        rows = order[first]
+        better = codes[rows] < self.code[own]
+        self.x[own[better]], self.code[own[better]] = points[rows[better]], codes[rows[better]]
+        self.n_evals[own] += counts
+        self.spent[own] += counts
+        self.seconds[own] += seconds
 
     def replace_worse(self, points: FloatArray, codes: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return points and codes, of every run, with those found here where they are better."""
@@ -80,7 +80,7 @@ class PolishedPoints:
         return {"polished": self.x, "polish": numbers}
 
     @classmethod
-    def from_state(cls, arrays: dict[str, Any]) -> PolishedPoints | None:
+    def from_state(cls, arrays: dict[str, Any]) -> LocalResults | None:
         """Return what `state` described, after a check; None where a file has no polished points."""
         if "polished" not in arrays:
             return None
@@ -104,7 +104,7 @@ class PolishedPoints:
         return {"polished": Layout((n_runs, None), NUMBER), "polish": Layout((n_runs, len(COLUMNS)), NUMBER)}
 
 
-def check_polished(points: PolishedPoints | None, box: FloatArray, dtype: Any) -> None:
+def check_local_results(points: LocalResults | None, box: FloatArray, dtype: Any) -> None:
     """Check that saved points are inside the bounds, to the precision of the fit."""
     with entry("polished"):
         if points is None:

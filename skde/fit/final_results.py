@@ -1,4 +1,4 @@
-"""The points that are evaluated again at the end of a fit, and what these evaluations have found."""
+"""What the evaluations at the end of a fit of a noisy function have found."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from skde.engines import Spec
 from skde.engines.state.task import NUMBER, WORD
-from skde.fit.final_evals import FinalEvals
 from skde.objectives.feasibility import Outcome
 from skde.result import History, RunResult
 from skde.typing import FloatArray, IntArray
@@ -36,7 +35,7 @@ class FinalValues(NamedTuple):
     fun: FloatArray
 
 
-class FinalPoints:
+class FinalResults:
     """The cost and the result of the evaluations after the last generation.
 
     Parameters
@@ -50,24 +49,20 @@ class FinalPoints:
         All such evaluations of every run.
     values : FinalValues or None
         Their result; None where they are not complete.
-    rounds : FinalEvals or None
-        The rounds that are not complete.
     """
 
     def __init__(self, n_runs: int) -> None:
         self.n_evals: IntArray = np.zeros(n_runs, np.int64)
         self.values: FinalValues | None = None
-        self.rounds: FinalEvals | None = None
 
     @property
     def begun(self) -> bool:
         """Whether there are such evaluations."""
-        return self.rounds is not None or bool(self.n_evals.any())
+        return bool(self.n_evals.any())
 
     def extend(
         self,
         results: list[RunResult],
-        n_iter: IntArray,
         seconds: float,
         at: Callable[[FloatArray, FloatArray], tuple[FloatArray, list[Outcome]]],
     ) -> list[RunResult]:
@@ -77,25 +72,11 @@ class FinalPoints:
         ----------
         results : list of RunResult
             Every run's result at the end of its last generation.
-        n_iter : ndarray of int of shape (n_runs,)
-            The last generations.
         seconds : float
             The time at the end of these evaluations.
         at : callable
             Returns values of variables and outcomes at points of the box with these values.
         """
-        if self.n_evals.any():
-            results = self._with_values(results, seconds, at)
-        if self.rounds is not None and self.rounds.n_iter.tolist() == n_iter.tolist():
-            results = [replace(result, final_evals_complete=False) for result in results]
-        return results
-
-    def _with_values(
-        self,
-        results: list[RunResult],
-        seconds: float,
-        at: Callable[[FloatArray, FloatArray], tuple[FloatArray, list[Outcome]]],
-    ) -> list[RunResult]:
         totals = [result.n_evals + extra for result, extra in zip(results, self.n_evals.tolist(), strict=True)]
         changed = [replace(result, n_evals=total) for result, total in zip(results, totals, strict=True)]
         values = self.values
@@ -120,7 +101,6 @@ class FinalPoints:
     def state(self) -> dict[str, Any]:
         """Return the arrays of a file."""
         arrays: dict[str, Any] = {"extra_evals": self.n_evals} if self.n_evals.any() else {}
-        arrays |= {} if self.rounds is None else self.rounds.state()
         if self.values is not None:
             chosen, points, fun = self.values
             arrays |= {"final_chosen": chosen.astype(np.int64), "final_points": points, "final_fun": fun}
@@ -135,7 +115,6 @@ class FinalPoints:
             "final_fun": Layout((n_runs,), NUMBER),
         }
         found = {"extra_evals": Layout((n_runs,), WORD)} if "extra_evals" in arrays else {}
-        found |= FinalEvals.layout(n_runs) if "final_planned" in arrays else {}
         return found | (final if "final_chosen" in arrays else {})
 
     @staticmethod
@@ -154,11 +133,10 @@ class FinalPoints:
             check_inside(arrays["final_points"][arrays["final_chosen"] == 1], box, spec.dtype)
 
     @classmethod
-    def from_state(cls, n_runs: int, arrays: dict[str, Any]) -> FinalPoints:
+    def from_state(cls, n_runs: int, arrays: dict[str, Any]) -> FinalResults:
         """Return what `state` described."""
         final = cls(n_runs)
         final.n_evals = arrays.get("extra_evals", final.n_evals)
-        final.rounds = FinalEvals.from_state(arrays)
         if "final_chosen" in arrays:
             chosen, points, fun = (arrays[name] for name in ("final_chosen", "final_points", "final_fun"))
             final.values = FinalValues(chosen == 1, points, fun)

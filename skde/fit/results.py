@@ -12,11 +12,11 @@ import numpy as np
 import skde._cpu as _cpu
 from skde.engines import Engine, Runs, decode
 from skde.engines.state.batch import best_of
-from skde.fit.earlier_search import EarlierSearch
 from skde.fit.known_values import KnownValues
 from skde.fit.ledger import Ledger
+from skde.fit.local_results import LocalResults
 from skde.fit.partial_generation import PartialGeneration
-from skde.fit.polished_points import PolishedPoints
+from skde.fit.past_phases import PastPhases
 from skde.fit.timer import Timer
 from skde.objectives.feasibility import FeasibilityRules, Outcome, StoredOutcomes, values_of_codes
 from skde.objectives.told_rules import ToldRules
@@ -27,7 +27,7 @@ from skde.typing import Array, FloatArray, IntArray
 Rules = FeasibilityRules | ToldRules | StoredOutcomes
 
 
-def run_results(
+def make_results(
     engine: Engine,
     batch: Runs,
     rules: Rules | None,
@@ -58,8 +58,8 @@ def run_results(
     """
     status, generation, spent = progress["status"], progress["generation"], progress["spent"].max(axis=1)
     index, value = batch.best(generation)
-    earlier, polish, timer = ledger.earlier, ledger.polish, ledger.timer
-    bests, points, codes = best_points(batch, generation, index, value, (earlier, *incomplete, polish))
+    past, local, timer = ledger.past, ledger.local, ledger.timer
+    bests, points, codes = find_best_points(batch, generation, index, value, (past, *incomplete, local))
     evals = batch.evals(generation)
     more = sum((one.evals for one in incomplete), np.zeros(batch.n_runs, np.int64))
     history, differed = batch.host("history"), batch.host("differed").any(axis=1)
@@ -94,10 +94,10 @@ def run_results(
         )
         if known is not None:
             result = with_repeated(result, known, run, generations)
-        result = result if earlier is None else earlier.extend(result, run, last)
+        result = result if past is None else past.extend(result, run, last)
         if more[islands].any():
             result = add_sample(result, result.n_evals + int(more[islands].sum()), timer.seconds)
-        results.append(result if polish is None else polish.extend(result, run, code, batch.spec.target))
+        results.append(result if local is None else local.extend(result, run, code, batch.spec.target))
 
     if not ledger.final.begun:
         return results
@@ -106,16 +106,15 @@ def run_results(
         x = values_of_points(batch, points)
         return x, outcomes_of(engine, rules, x, values)
 
-    last_ones = generation.reshape(-1, batch.n_islands).max(axis=1)
-    return ledger.final.extend(results, last_ones + ledger.n_iter, timer.seconds, at)
+    return ledger.final.extend(results, timer.seconds, at)
 
 
-def best_points(
+def find_best_points(
     batch: Runs,
     generation: IntArray,
     index: IntArray,
     value: FloatArray,
-    others: Sequence[EarlierSearch | PartialGeneration | PolishedPoints | None],
+    others: Sequence[PastPhases | PartialGeneration | LocalResults | None],
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return every run's best island, and its best point of the box with its value, wherever that was found."""
     firsts = range(0, batch.n_runs, batch.n_islands)

@@ -1,4 +1,4 @@
-"""The runner of a MinMaxSolver, with the evaluations of a cycle that is not complete."""
+"""The fit of a MinMaxSolver, with the evaluations of a cycle that is not complete."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 
 from skde.engines import Coevolution, CoevolutionSpec, MultiDeviceEngine, SplitCoevolution
 from skde.engines.state.task import WORD
-from skde.fit.runner import Runner
+from skde.fit.fit import Fit
+from skde.fit.phases.population import Population
 from skde.minmax.engine import CoevolutionEngine
 from skde.minmax.incomplete_cycle import TOLD, IncompleteCycle, collect_told
 from skde.minmax.objective import MinMaxObjective
@@ -44,10 +45,20 @@ class IncompleteCycles:
         return np.concatenate([x for x, _ in found]), np.concatenate([value for _, value in found])
 
 
-class MinMaxRunner(Runner):
-    """A runner of incumbents, one for each run."""
+class Incumbents(Population):
+    """The incumbents of all runs, one for each."""
 
     starts_small = False  # incumbents do not tell how large the populations are
+
+    def judge_again(self, changed: list[int]) -> None:
+        """Let the runs continue that a changed rule ended: they are judged at the end of a cycle alone."""
+        progress = self.batch.progress()
+        progress["status"][np.isin(progress["status"], changed)] = RUNNING
+        self.put_status(self.settle(progress)["status"])
+
+
+class MinMaxFit(Fit):
+    """The fit of incumbents, with the values of cycles that are not complete."""
 
     @property
     def parts(self) -> list[tuple[CoevolutionEngine, Coevolution]]:
@@ -56,11 +67,8 @@ class MinMaxRunner(Runner):
             return list(zip(self.engine.engines, cast(SplitCoevolution, self.batch).parts, strict=True))
         return [(cast(Any, self.engine), cast(Coevolution, self.batch))]
 
-    def judge_again(self, changed: list[int]) -> None:
-        """Let the runs continue that a changed rule ended: they are judged at the end of a cycle alone."""
-        progress = self.batch.progress()
-        progress["status"][np.isin(progress["status"], changed)] = RUNNING
-        self.put_status(self.settle(progress)["status"])
+    def end_at_target(self, target: float) -> None:
+        """Leave the runs as they are: they are judged at the end of a cycle alone."""
 
     @property
     def cycles(self) -> IncompleteCycles:

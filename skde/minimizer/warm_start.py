@@ -1,4 +1,4 @@
-"""Checks that a fit may continue: with the objective given again, and with warm_start."""
+"""Checks that a second fit may continue from the populations of the first."""
 
 from __future__ import annotations
 
@@ -7,23 +7,9 @@ from typing import Any
 import numpy as np
 
 from skde.engines import Engine, Spec
-from skde.fit.run_results import Rules
-from skde.fit.runner import Runner
+from skde.fit.fit import Fit
 from skde.objectives.objective import Objective
 from skde.typing import FloatArray
-
-
-def check_rules(before: Rules | None, now: Rules | None) -> None:
-    """Check that an objective given again has constraints if the first one had, and the same tolerance."""
-    first, given = (
-        "no constraints" if rules is None else f"constraints and feasibility_tol={rules.tolerance!r}"
-        for rules in (before, now)
-    )
-    if first != given:
-        raise ValueError(
-            f"resume: the fit began with {first}, and now there are {given}; constraints are given by "
-            "set_params(constraints=...) or as a ConstrainedProblem"
-        )
 
 
 def check_warm_objective(before: Objective | None, box: FloatArray, objective: Objective, x0: Any) -> None:
@@ -44,11 +30,11 @@ def check_warm_objective(before: Objective | None, box: FloatArray, objective: O
         )
 
 
-def check_warm_spec(runner: Runner, spec: Spec, engine: Engine) -> None:
+def check_warm_spec(fit: Fit, spec: Spec, engine: Engine) -> None:
     """Check that the second fit with warm_start=True has the algorithm, the sizes and the device of the first."""
-    before = runner.batch.spec
+    before = fit.batch.spec
     same = np.array_equal(spec.parameters, before.parameters) and spec.dtype == before.dtype
-    if not same or spec.algorithm != before.algorithm or engine.name != runner.engine.name:
+    if not same or spec.algorithm != before.algorithm or engine.name != fit.engine.name:
         raise ValueError(
             "warm_start=True: algorithm, its parameters, n_runs, dtype and device must be those of the first fit; "
             "set warm_start=False"

@@ -1,4 +1,4 @@
-"""The results of the runs of a fit in the search before the present one."""
+"""The results of the runs of a fit in the phases before the present search."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from skde.utils.serialization import Layout, entry
 from skde.utils.validation import check_inside
 
 COLUMNS = ("codes", "n_evals", "n_trials", "n_iter", "seconds", "status", "samples")
-ENTRIES = ("earlier_points", "earlier_numbers", "earlier_history", "earlier_x", "earlier_f")
+ENTRIES = ("past_points", "past_numbers", "past_history", "past_x", "past_f")
 
 
 @dataclass(repr=False, eq=False)
-class EarlierSearch:
-    """The results of every run in an earlier search.
+class PastPhases:
+    """The results of every run in the phases before the present search.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class EarlierSearch:
 
     @property
     def ended(self) -> Any:
-        """Which runs ended for good: not because their evaluations in the search were over."""
+        """Which runs ended for good: not because their evaluations in the phases were over."""
         return self.status != LIMIT
 
     def reopen(self, statuses: list[int]) -> None:
@@ -114,19 +114,19 @@ class EarlierSearch:
         return dict(zip(ENTRIES, (np.asarray(array, np.float64) for array in arrays), strict=True))
 
     @classmethod
-    def from_state(cls, arrays: dict[str, Any]) -> EarlierSearch | None:
+    def from_state(cls, arrays: dict[str, Any]) -> PastPhases | None:
         """Return what `state` described, after a check; None where a file has no earlier search."""
         if ENTRIES[0] not in arrays:
             return None
         points, numbers, rows, x, f = (arrays[name] for name in ENTRIES)
-        with entry("earlier_numbers"):
+        with entry("past_numbers"):
             check_numbers(numbers)
         codes, n_evals, n_trials, n_iter, seconds, status, samples = numbers.T
         ends = np.cumsum(samples.astype(np.int64))
-        with entry("earlier_history"):
+        with entry("past_history"):
             if len(rows) != ends[-1] or not (np.isfinite(rows[:, :2]) & (rows[:, :2] >= 0)).all():
                 raise ValueError("it must have the samples of all runs, with evaluations and seconds >= 0")
-        with entry("earlier_x"):
+        with entry("past_x"):
             if not len(x) == len(f) == np.count_nonzero(status != LIMIT):
                 raise ValueError("it must have the populations of the runs that ended")
         histories = [
@@ -156,11 +156,11 @@ def check_numbers(numbers: FloatArray) -> None:
         raise ValueError("every run must have ended its search")
 
 
-def check_earlier(earlier: EarlierSearch | None, box: FloatArray, dtype: Any) -> None:
+def check_past(past: PastPhases | None, box: FloatArray, dtype: Any) -> None:
     """Check that saved points are inside the bounds, to the precision of the fit."""
-    if earlier is None:
+    if past is None:
         return
-    for name, points in (("earlier_points", earlier.points), ("earlier_x", earlier.x)):
+    for name, points in (("past_points", past.points), ("past_x", past.x)):
         with entry(name):
             if points.shape[-1] != len(box):
                 raise ValueError(f"points must have {len(box)} variables, got {points.shape[-1]}")

@@ -1,0 +1,1 @@
+"""The phases of a fit. None knows its predecessor or its successor."""

@@ -1,0 +1,198 @@
+"""Which phase of a fit comes next, by its plan."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from skde.engines import Spec
+from skde.fit.fit import TARGET, Fit
+from skde.fit.phases.local_search import LocalSearchPhase, SearchSpace
+from skde.fit.phases.population import Population
+from skde.fit.phases.reevaluation import Reevaluation
+from skde.fit.phases.requests import RequestPhase
+from skde.fit.plan import FitPlan
+from skde.fit.request_loop import end_request, n_inequalities_of
+from skde.fit.results import values_of_points
+from skde.objectives.feasibility import LARGEST, WORST, FeasibilityRules
+from skde.stopping import Status
+from skde.typing import FloatArray, IntArray
+
+
+class Schedule:
+    """The phases of a fit: the searches of its plan, and then local searches or further evaluations.
+
+    Parameters
+    ----------
+    fit : Fit
+        The fit.
+    plan : FitPlan
+        Its plan, with the limits that are set now.
+    customize : callable
+        Changes the Spec of a search before it begins.
+    announce : callable or None, default None
+        Is told in words which search begins.
+    """
+
+    def __init__(
+        self,
+        fit: Fit,
+        plan: FitPlan,
+        customize: Callable[[Spec], Spec],
+        announce: Callable[[str], None] | None = None,
+    ) -> None:
+        self.fit, self.plan, self.customize, self.announce = fit, plan, customize, announce
+
+    def phases(self) -> Iterator[Population | RequestPhase]:
+        """Yield the phases that are not over, one after the other; the one before must have ended, or be interrupted.
+
+        What comes next depends on the fit alone, so that this may begin anew at any time.
+        """
+        yield self.fit.population
+        while self.begin_next_search():
+            yield self.fit.population
+        for begin in (self.begin_local_search, self.begin_reevaluation):
+            if (phase := begin()) is not None:
+                yield phase
+
+    # -- searches ------------------------------------------------------------------------------------------------------
+
+    def begin_next_search(self) -> bool:
+        """Begin the next search where the present one has used its evaluations, and return whether it did."""
+        fit, plan, spent = self.fit, self.plan, self.fit.ledger.spent
+        place = len(spent) + 1
+        if place == len(plan.searches) or (made := fit.evals_at_limit()) is None:
+            return False
+        if not plan.leaves_room(place, made, int(fit.n_iter.max())):
+            return False
+        spec, times = plan.populations(place, spent=made)
+        fit.engine.check_memory(spec, times)
+        limits = limits_after(fit.n_iter, np.repeat(spec.limits, times), plan.limits.max_iter)
+        fit.begin_search(self.customize(spec.repeat(times, fit.batch.spec.seeds, limits)), made)
+        if self.announce is not None:
+            self.announce(f"after {made} evaluations of a run {plan.searches[place].algorithms[0]} begins")
+        return True
+
+    def last_generations(self) -> IntArray:
+        """Return the last generations of the present search that the limits allow which are set now."""
+        fit, ledger = self.fit, self.fit.ledger
+        limits = self.plan.last_generations(
+            len(ledger.spent),
+            fit.batch.spec.schedules,
+            spent=sum(ledger.spent),
+            others=int(ledger.other_evals.max()),
+            polished=int(ledger.local_spent.max()),
+        )
+        return limits if ledger.past is None else limits_after(ledger.past.n_iter, limits, self.plan.limits.max_iter)
+
+    # -- local searches ------------------------------------------------------------------------------------------------
+
+    def begin_local_search(self) -> LocalSearchPhase | None:
+        """Return the local searches from the best points; None where there are none to make."""
+        fit, rules = self.fit, self.fit.rules
+        constrained = rules is not None and not (
+            isinstance(rules, FeasibilityRules) and not rules.problem.has_constraints
+        )
+        methods = self.plan.methods(constrained)
+        if not methods or fit.population.ending == Status.CALLBACK:
+            return None
+        phase = fit.requests
+        if not (isinstance(phase, LocalSearchPhase) and phase.methods == methods and same(phase, fit)):
+            phase = self._new_local_search(methods)
+        if phase is not None and not phase.begun:
+            local = fit.ledger.open_local(fit.batch.dim)
+            before = local.spent - np.minimum(phase.counts, local.spent)
+            phase.begin_searches(self.search_space(), self.local_evals() - before, fit.seconds)
+            end_request(fit, phase)
+        return None if phase is None or phase.done else phase
+
+    def _new_local_search(self, methods: tuple[str, ...]) -> LocalSearchPhase | None:
+        """Return searches of the runs that have not reached their target; None where there is no such run."""
+        fit, population = self.fit, self.fit.population
+        fit.drop_requests()
+        n_iter, local = fit.n_iter, fit.ledger.open_local(population.batch.dim)
+        reached = (population.by_run(population.status) == TARGET).any(axis=1)
+        points, codes = fit.best_points()
+        open_runs = ~reached & (local.generation != n_iter)
+        local.generation[open_runs] = -1
+        open_runs &= codes < (np.inf if fit.rules is None else WORST)  # else there is nothing to improve
+        order = np.array([run for run in np.argsort(codes, kind="stable").tolist() if open_runs[run]], np.int64)
+        if not len(order):
+            return None
+        fit.requests = phase = LocalSearchPhase(methods, points, codes, order, n_iter)
+        return phase
+
+    def search_space(self) -> SearchSpace:
+        """Return what local searches know of the function."""
+        spec, rules = self.fit.batch.spec, self.fit.rules
+        variables = spec.variables
+        slopes = rules.problem.linear_slopes if isinstance(rules, FeasibilityRules) and variables is None else None
+        return SearchSpace(
+            lower=spec.lower,
+            upper=spec.upper,
+            real=np.ones(len(spec.lower), bool) if variables is None else variables.real_components,
+            target=-math.inf if spec.target is None else float(spec.target),
+            dtype=spec.dtype,
+            n_inequalities=n_inequalities_of(rules),
+            tolerance=0.0 if rules is None else rules.tolerance,
+            linear=slopes,
+        )
+
+    def local_evals(self) -> IntArray:
+        """Return the evaluations that the local searches of every run may make within the limits."""
+        kept, limit = self.plan.polish_evals, self.plan.search_limits.evals(self.plan.dim)
+        others = self.fit.limited_evals - self.fit.ledger.local_spent
+        return np.full(len(others), kept) if limit is None else np.clip(limit - others, 0, kept)
+
+    # -- further evaluations -------------------------------------------------------------------------------------------
+
+    def begin_reevaluation(self) -> Reevaluation | None:
+        """Return the evaluations after the last generation; None where there are none to make."""
+        fit = self.fit
+        if not self.plan.final_evals or fit.ledger.final.values is not None:
+            return None
+        phase = fit.requests
+        if not isinstance(phase, Reevaluation) or not same(phase, fit) or self._planned_anew(phase):
+            fit.drop_requests()
+            planned = self.final_evals(fit.limited_evals)
+            fit.requests = phase = Reevaluation(planned, fit.n_iter) if planned.any() else None
+        if phase is not None and not phase.begun:
+            phase.begin_rounds([self._candidates(run) for run in range(fit.n_runs)])
+            end_request(fit, phase)
+        return None if phase is None or phase.done else phase
+
+    def _planned_anew(self, phase: Reevaluation) -> bool:
+        """Return whether the limits that are set now leave another number of evaluations."""
+        return bool((self.final_evals(self.fit.limited_evals - phase.counts) != phase.planned).any())
+
+    def final_evals(self, made: IntArray) -> IntArray:
+        """Return the evaluations of every run after its last generation; `made` are those that it has made."""
+        kept, limit = self.plan.final_evals, self.plan.limits.max_evals
+        return np.full(len(made), kept) if limit is None else np.clip(limit - made, 0, kept)
+
+    def _candidates(self, run: int) -> FloatArray:
+        """Return the different feasible members of a run's populations, as points of the box, the best first."""
+        batch = self.fit.batch
+        points, values = self.fit.population.members(run)
+        values = values.astype(np.float64)
+        usable = np.flatnonzero(values < np.inf if self.fit.rules is None else values <= LARGEST)
+        points = points[usable[np.argsort(values[usable], kind="stable")]]
+        _, firsts = np.unique(values_of_points(batch, points), axis=0, return_index=True)
+        different: FloatArray = points[np.sort(firsts)]
+        return different
+
+
+def same(phase: RequestPhase, fit: Fit) -> bool:
+    """Return whether a phase follows the generations that the fit has made."""
+    return np.array_equal(phase.n_iter, fit.n_iter)
+
+
+def limits_after(n_iter: IntArray, limits: IntArray, max_iter: int | None) -> IntArray:
+    """Return the last generations of a search: max_iter counts those of the searches before, of every run, too."""
+    if max_iter is None:
+        return limits
+    left = np.maximum(max_iter - n_iter - 1, 0)
+    fewer: IntArray = np.minimum(limits, np.repeat(left, len(limits) // len(left)))
+    return fewer
