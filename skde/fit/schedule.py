@@ -154,7 +154,7 @@ class Schedule:
         if not self.plan.final_evals or fit.ledger.final.values is not None:
             return None
         phase = fit.requests
-        if not isinstance(phase, Reevaluation) or not same(phase, fit) or self._planned_anew(phase):
+        if not isinstance(phase, Reevaluation) or not same(phase, fit) or self._needs_new_plan(phase):
             fit.drop_requests()
             planned = self.final_evals(fit.limited_evals)
             fit.requests = phase = Reevaluation(planned, fit.n_iter) if planned.any() else None
@@ -163,7 +163,7 @@ class Schedule:
             end_request(fit, phase)
         return None if phase is None or phase.done else phase
 
-    def _planned_anew(self, phase: Reevaluation) -> bool:
+    def _needs_new_plan(self, phase: Reevaluation) -> bool:
         """Return whether the limits that are set now leave another number of evaluations."""
         return bool((self.final_evals(self.fit.limited_evals - phase.counts) != phase.planned).any())
 

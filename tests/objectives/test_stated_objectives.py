@@ -141,7 +141,7 @@ def test_a_kind_may_be_bound_to_the_cpu_of_this_process() -> None:
     assert has_clocks(bound, on_gpu=False)
     assert not has_clocks(bound, on_gpu=True)
     m = Minimizer("de", max_iter=10, random_state=0).fit(bound)
-    assert m._runner.engine.name == "cpu"
+    assert m._fit.engine.name == "cpu"
     assert m.fun_ == Minimizer("de", max_iter=10, random_state=0, device="cpu").fit(sphere, BOX).fun_
     for given in (bound, ConstrainedProblem(bound, BOX, LinearConstraint([[1.0, 1.0]], 1.0, np.inf))):
         for device in ("cuda", "cuda:1", ["cuda:0", "cuda:1"]):
