@@ -91,15 +91,15 @@ def test_fits_without_it(parameters: dict[str, Any]) -> None:
     assert [run.polish_evals for run in m.runs_] == [0]
 
 
-def test_ask_has_none(tmp_path: Path) -> None:
-    m, without = solver(), fit(polish=False)
+def test_ask_has_it_too(tmp_path: Path) -> None:
+    m, fitted = solver(), fit()
     while not m.stopped_:
         m.tell(X := m.ask(), f(X))
         if m._fit.n_iter.max() == 155:
             m.save(tmp_path / "fit.skde")
-    assert m.polish_evals_ == 0
+    assert m.polish_evals_ == fitted.polish_evals_ > 0
     for other in (m, m.resume(f), Minimizer.load(tmp_path / "fit.skde").resume(f)):
-        assert_same(other, without)
+        assert_same(other, fitted)
 
 
 def test_a_run_in_a_batch_is_the_run_alone() -> None:

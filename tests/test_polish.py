@@ -408,11 +408,6 @@ def test_parameters_that_are_refused(given: dict[str, Any], error: type[Exceptio
         fit(**given)
 
 
-def test_ask_refuses_it() -> None:
-    with pytest.raises(ValueError, match="polish=True needs fit"):
-        Minimizer("jde", bounds=BOX, polish=True).ask()
-
-
 def test_minimize() -> None:
     result = minimize(valley, BOX, method="jde", max_evals=2000, random_state=0, polish=True)
     assert result.fun == fit().fun_

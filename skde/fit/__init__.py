@@ -1,1 +1,1 @@
-"""The parts of a fit: its runner, the loops of generations, ask and tell, the polish, and its results."""
+"""A fit: its plan, the schedule of its phases, their loops, ask and tell, and its results."""

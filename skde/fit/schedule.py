@@ -16,7 +16,7 @@ from skde.fit.phases.requests import RequestPhase
 from skde.fit.plan import FitPlan
 from skde.fit.request_loop import end_request, n_inequalities_of
 from skde.fit.results import values_of_points
-from skde.objectives.feasibility import LARGEST, WORST, FeasibilityRules
+from skde.objectives.feasibility import LARGEST, WORST, FeasibilityRules, StoredOutcomes
 from skde.stopping import Status
 from skde.typing import FloatArray, IntArray
 
@@ -92,12 +92,15 @@ class Schedule:
     def begin_local_search(self) -> LocalSearchPhase | None:
         """Return the local searches from the best points; None where there are none to make."""
         fit, rules = self.fit, self.fit.rules
-        constrained = rules is not None and not (
-            isinstance(rules, FeasibilityRules) and not rules.problem.has_constraints
-        )
+        bounds_alone = isinstance(rules, FeasibilityRules) and not rules.problem.has_constraints
+        constrained = rules is not None and not bounds_alone
+        if constrained and self.plan.polish_is_default:  # these constraints were told
+            return None
         methods = self.plan.methods(constrained)
         if not methods or fit.population.ending == Status.CALLBACK:
             return None
+        if isinstance(rules, StoredOutcomes):
+            raise ValueError("a local search needs the constraints again: set_params(constraints=...)")
         phase = fit.requests
         if not (isinstance(phase, LocalSearchPhase) and phase.methods == methods and same(phase, fit)):
             phase = self._new_local_search(methods)

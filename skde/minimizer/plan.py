@@ -24,7 +24,7 @@ from skde.utils.random_state import first_seed
 from skde.utils.validation import check_choice, check_dtype, check_int, check_start
 
 
-def make_plan(given: MinimizerParameters, objective: Objective, x0: Any, asked: bool) -> FitPlan:
+def make_plan(given: MinimizerParameters, objective: Objective, x0: Any) -> FitPlan:
     """Return the plan of a new fit.
 
     Parameters
@@ -35,15 +35,13 @@ def make_plan(given: MinimizerParameters, objective: Objective, x0: Any, asked: 
         The objective, of which box, variables and rules count.
     x0 : array-like or None
         The first points of every initial population, as points of the box.
-    asked : bool
-        Whether the user evaluates the points.
     """
     n_runs, n_islands = check_int("n_runs", given.n_runs, 1, 2**20), check_int("n_islands", given.n_islands, 1, 2**16)
     limits, final_evals, dim = limits_of(given), check_final_evals(given), len(objective.box)
     polish = check_polish(given.polish)
     default = False
     if isinstance(given.algorithm, str) and given.algorithm == AUTO:
-        choice = choose(given, objective, x0, asked, limits, n_islands)
+        choice = choose(given, objective, x0, limits, n_islands)
         searches = searches_of(choice.algorithm)
         if polish is None and choice.polish_evals:
             polish, default = QUASI_NEWTON if len(searches) == 1 else SIMPLEX, True
@@ -183,9 +181,7 @@ def running_algorithm(plan: FitPlan, spent: tuple[int, ...]) -> Algorithm | Algo
     return AlgorithmSequence(algorithms, evals, spent)
 
 
-def choose(
-    given: MinimizerParameters, objective: Objective, x0: Any, asked: bool, limits: Limits, n_islands: int
-) -> Choice:
+def choose(given: MinimizerParameters, objective: Objective, x0: Any, limits: Limits, n_islands: int) -> Choice:
     """Return the choice of "auto" for a fit."""
     dim, polish = len(objective.box), check_polish(given.polish)
     searching = limits_before_end(limits, check_final_evals(given))
@@ -202,7 +198,7 @@ def choose(
             n_start=len(check_start(x0, objective.box, MOST_INDIVIDUALS)),
             n_islands=n_islands,
             one_search=bool(several),
-            polish=default_evals(dim, None if asked or polish is not None else limits.evals(dim)),
+            polish=default_evals(dim, None if polish is not None else limits.evals(dim)),
         )
     )
     if given.verbose:

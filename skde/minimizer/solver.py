@@ -154,7 +154,7 @@ class Minimizer(MinimizerParameters):
         0: print nothing; 1 or more: print the choices of "auto", with the reasons, and show a progress bar.
     random_state : int, RandomState, Generator or None, default None
         An int makes the result repeatable to the last bit, on any machine and device, with any number of threads, in
-        one piece or resumed; SciPy's local searches and a polish that was interrupted are exceptions (docs/runs.md).
+        one piece or resumed. SciPy's local searches may round differently on another machine (docs/runs.md).
         None: NumPy's global state makes the seed, as in scikit-learn.
     warm_start : bool, default False
         Let a second fit continue from the population of the first, with new limits.
@@ -345,7 +345,7 @@ class Minimizer(MinimizerParameters):
             self._check_warm(engine, objective, x0)
         else:
             self._objective = objective  # before the fit, so that Ctrl-C leaves no fit with another function
-            self._fit = self._make_fit(engine, objective, x0, asked=False)
+            self._fit = self._make_fit(engine, objective, x0)
         self._objective = objective
         return self._prepare(objective)
 
@@ -413,11 +413,11 @@ class Minimizer(MinimizerParameters):
         """The variables of the fit where they are typed, else the box."""
         return self._plan.box if self._plan.variables is None else self._plan.variables
 
-    def _make_fit(self, engine: Engine, objective: Objective, x0: Any, asked: bool) -> Fit:
+    def _make_fit(self, engine: Engine, objective: Objective, x0: Any) -> Fit:
         """Return a new fit; of the objective only box, variables and rules are used."""
         if objective.variables is not None and x0 is not None:
             x0 = objective.variables.encode(objective.variables.points(x0))
-        plan = make_plan(self, objective, x0, asked)
+        plan = make_plan(self, objective, x0)
         for place in range(1, len(plan.searches)):  # parameters and memory of all searches are checked now
             engine.check_memory(*plan.populations(place, spent=plan.searches[0].evals or 0))
         fit = Fit(Population(engine, self._customize_spec(plan.batch(0, engine.check_memory))))
@@ -627,30 +627,31 @@ class Minimizer(MinimizerParameters):
 
     def _take_told_constraints(self, told: bool) -> None:
         """Let the fit have constraints that are told, from the first tell on."""
-        fit, returned = self._fit, self._constraints_of_before()
+        fit = self._fit
         if told and not isinstance(fit.rules, ToldRules):
             if constraint_list(self.constraints) or isinstance(fit.rules, FeasibilityRules):
                 raise ValueError("g and h are told where the constraints are not given; tell evaluates those itself")
             if fit.rules is None and fit.has_results:
                 raise ValueError("g and h must be told from the first tell on, and the first one was told f alone")
             check_constrained_dtype(fit.batch.spec.dtype.name)
-            stored = fit.rules
-            sizes = None if returned is None else returned.sizes
             fit.batch.spec.converging = LARGEST
             fit.batch.refresh()
-            fit.rules = ToldRules(check_real("feasibility_tol", self.feasibility_tol, 0), sizes, stored)
+            fit.rules = ToldRules(check_real("feasibility_tol", self.feasibility_tol, 0))
         elif not told and isinstance(fit.rules, ToldRules):
             raise ValueError("g and h must be told, as before")
         elif not told and isinstance(fit.rules, StoredOutcomes):
-            if returned is not None:
-                raise ValueError("g and h must be told, as before")
             raise ValueError("tell needs the constraints again: set_params(constraints=...)")
 
     def _find_constraints(self) -> None:
         """Let a loaded fit have the constraints that are set again."""
-        if isinstance(self._fit.rules, StoredOutcomes) and (objective := constraints_alone(self)) is not None:
-            carry_calls(self._fit.rules, objective.rules)
-            self._fit.rules = objective.rules
+        fit, stored = self._fit, self._fit.rules
+        if not isinstance(stored, StoredOutcomes):
+            return
+        if (objective := constraints_alone(self)) is not None:
+            carry_calls(stored, objective.rules)
+            fit.rules = objective.rules
+        elif (returned := self._constraints_of_before()) is not None:
+            fit.rules = ToldRules(check_real("feasibility_tol", self.feasibility_tol, 0), returned.sizes, stored)
 
     @property
     def stopped_(self) -> bool:
@@ -668,6 +669,7 @@ class Minimizer(MinimizerParameters):
 
     def _needs_no_value(self) -> bool:
         """Whether all phases are over; if not, the points of the present one can be told."""
+        self._find_constraints()
         return all(is_over(self._fit, phase) for phase in self._schedule.phases())
 
     def _begun_fit(self) -> Fit:
@@ -679,7 +681,7 @@ class Minimizer(MinimizerParameters):
                 self._library = CallerLibrary.of(self.bounds)
                 engine = self._make_engine(None, objective.variables)
                 check_device_of_library(self._library, engine)
-                self._fit = self._make_fit(engine, objective, None, asked=True)
+                self._fit = self._make_fit(engine, objective, None)
                 self._begin_record(self._fit)
                 self._begin_memory(self._fit, objective, by_steps=True)
         return self._fit
