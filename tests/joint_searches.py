@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from skde.fit.joint_search import JointSearch
+from skde.fit.phases.joint_search import JointSearch
 
 
 def finish(search: JointSearch, f: Callable[[Any], Any]) -> None:

@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint, minimize
 
 from skde import ConstrainedProblem, Integer, Log, Minimizer, differential_evolution
-from skde.fit.feasible_search import FeasibleSearch, shortest_step
+from skde.fit.phases.feasible_search import FeasibleSearch, shortest_step
 from skde.fit.search_values import rows_of
 from skde.objectives.feasibility import FeasibilityRules
 

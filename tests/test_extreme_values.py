@@ -22,7 +22,7 @@ from skde import (
 from skde.algorithms import ALGORITHMS
 from skde.cli.main import main
 from skde.constants import ENUMERATIONS
-from skde.fit.quasi_newton_search import QuasiNewtonSearch
+from skde.fit.phases.quasi_newton_search import QuasiNewtonSearch
 from skde.utils.arrays import array_namespace
 
 from .joint_searches import finish

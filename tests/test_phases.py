@@ -13,7 +13,7 @@ import pytest
 from scipy.optimize import NonlinearConstraint
 
 from skde import Integer, Minimizer
-from skde.fit.local_search import NAMES
+from skde.fit.phases.scipy_search import NAMES
 
 from .polished_fits import assert_same
 

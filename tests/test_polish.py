@@ -25,7 +25,7 @@ from skde import (
     minimize,
 )
 from skde.benchmark.nist import Regression, load_regression
-from skde.fit.local_search import NAMES, LocalSearch, methods_of
+from skde.fit.phases.scipy_search import NAMES, LocalSearch, methods_of
 from skde.fit.polish_budget import LEAST_SIMPLEXES, MOST_GRADIENTS, MOST_SIMPLEXES, reserve_evals
 from skde.stopping import Limits
 

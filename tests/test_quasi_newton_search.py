@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from skde import Minimizer
-from skde.fit.quasi_newton_search import QuasiNewtonSearch
+from skde.fit.phases.quasi_newton_search import QuasiNewtonSearch
 
 from .joint_searches import finish
 

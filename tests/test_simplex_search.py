@@ -9,7 +9,7 @@ import pytest
 import scipy.optimize
 
 from skde.benchmark.nist import load_regression
-from skde.fit.simplex_search import PATIENCE, SIDE, SimplexSearch
+from skde.fit.phases.simplex_search import PATIENCE, SIDE, SimplexSearch
 from skde.typing import FloatArray
 
 from .joint_searches import finish

@@ -32,7 +32,7 @@ from skde.cli.arguments import (
 )
 from skde.cli.output import align_lines, ending, format_json, has_value, outcome, run_and_show, vector
 from skde.cli.user_modules import error_line, import_name
-from skde.fit.local_search import NAMES
+from skde.fit.phases.scipy_search import NAMES
 from skde.minimizer import Minimizer
 from skde.minimizer.parameters import EXECUTIONS
 from skde.plotting import ConvergenceDisplay

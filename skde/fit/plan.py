@@ -13,7 +13,7 @@ from skde.algorithms.base import FitSetting
 from skde.algorithms.population_size import PopulationSchedule
 from skde.engines import Spec
 from skde.engines.state.spec_builder import build_spec
-from skde.fit.local_search import methods_of
+from skde.fit.phases.scipy_search import methods_of
 from skde.fit.polish_budget import reserve_evals
 from skde.islands import Archipelago, Migration
 from skde.objectives.feasibility import LARGEST

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from skde.algorithms.auto import MIDDLE_DIM, MIDDLE_EVALS, MIDDLE_EVALS_OF_MANY, DefaultPolish
-from skde.fit.local_search import MOST_VARIABLES, QUASI_NEWTON, SIMPLEX, find_method, methods_of
+from skde.fit.phases.scipy_search import MOST_VARIABLES, QUASI_NEWTON, SIMPLEX, find_method, methods_of
 from skde.objectives.objective import Objective
 from skde.stopping import Limits
 from skde.utils.validation import check_bool

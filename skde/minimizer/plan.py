@@ -12,7 +12,7 @@ from skde.algorithms import ALGORITHMS, Algorithm, get_algorithm
 from skde.algorithms.auto import AUTO, Choice, FitProperties, rule
 from skde.algorithms.base import MOST_INDIVIDUALS
 from skde.algorithms.sequence import AlgorithmSequence
-from skde.fit.local_search import QUASI_NEWTON, SIMPLEX
+from skde.fit.phases.scipy_search import QUASI_NEWTON, SIMPLEX
 from skde.fit.plan import FitPlan, Search, limits_before_end
 from skde.fit.polish_budget import check_polish, default_evals, reserve_evals
 from skde.islands import Migration

@@ -21,10 +21,10 @@ from skde.fit.fit import Fit
 from skde.fit.fit_state import base_layout, check_base
 from skde.fit.known_values import KnownValues
 from skde.fit.local_results import LocalResults, check_local_results
-from skde.fit.local_search import QUASI_NEWTON, SIMPLEX
 from skde.fit.past_phases import PastPhases, check_past
 from skde.fit.phases.local_search import LocalSearchPhase
 from skde.fit.phases.reevaluation import Reevaluation
+from skde.fit.phases.scipy_search import QUASI_NEWTON, SIMPLEX
 from skde.fit.plan import FitPlan, SavedPopulations, Search
 from skde.fit.polish_budget import check_polish
 from skde.islands import Migration

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import least_squares
 
-from skde.fit.local_search import LocalSearchEnd
+from skde.fit.phases.scipy_search import LocalSearchEnd
 from skde.typing import FloatArray, IntArray
 
 Residuals = Callable[[FloatArray], FloatArray]

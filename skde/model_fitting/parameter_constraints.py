@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import NonlinearConstraint
 
-from skde.fit.feasible_search import FeasibleSearch
-from skde.fit.local_search import FEASIBLE
+from skde.fit.phases.feasible_search import FeasibleSearch
+from skde.fit.phases.scipy_search import FEASIBLE
 from skde.model_fitting.least_squares_polish import Step
 from skde.objectives.feasibility import feasibility_codes
 from skde.problems import ConstrainedProblem

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import Bounds, OptimizeResult
 
 from skde.algorithms import DE
-from skde.fit.local_search import LocalSearch, find_method
+from skde.fit.phases.scipy_search import LocalSearch, find_method
 from skde.minimizer import Minimizer
 from skde.objectives.feasibility import feasibility_codes, values_of_codes
 from skde.problems import find_forms

@@ -15,9 +15,9 @@ import numpy as np
 from scipy.optimize import LinearConstraint, NonlinearConstraint
 
 from skde import ConstrainedProblem, Minimizer
-from skde.fit.feasible_search import FeasibleSearch
-from skde.fit.local_search import FEASIBLE as FEASIBLE_METHOD
-from skde.fit.local_search import LocalSearch
+from skde.fit.phases.feasible_search import FeasibleSearch
+from skde.fit.phases.scipy_search import FEASIBLE as FEASIBLE_METHOD
+from skde.fit.phases.scipy_search import LocalSearch
 from skde.fit.search_values import rows_of
 from skde.objectives.feasibility import FeasibilityRules, values_of_codes
 

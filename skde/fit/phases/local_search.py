@@ -11,14 +11,14 @@ from typing import Any, Self
 import numpy as np
 
 from skde.engines.state.task import NUMBER, WORD
-from skde.fit.feasible_search import FeasibleSearch
-from skde.fit.joint_search import JointSearch
 from skde.fit.ledger import Ledger
-from skde.fit.local_search import FEASIBLE, NAMES, SIMPLEX, TOGETHER, LocalSearch, Values
+from skde.fit.phases.feasible_search import FeasibleSearch
+from skde.fit.phases.joint_search import JointSearch
+from skde.fit.phases.quasi_newton_search import QuasiNewtonSearch
 from skde.fit.phases.requests import Request, RequestPhase, Steps
+from skde.fit.phases.scipy_search import FEASIBLE, NAMES, SIMPLEX, TOGETHER, LocalSearch, Values
+from skde.fit.phases.simplex_search import SimplexSearch
 from skde.fit.polish_budget import MOST_GRADIENTS
-from skde.fit.quasi_newton_search import QuasiNewtonSearch
-from skde.fit.simplex_search import SimplexSearch
 from skde.typing import FloatArray, IntArray
 from skde.utils.calls import yield_calls
 from skde.utils.serialization import Layout, entry

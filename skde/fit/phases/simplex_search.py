@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skde.fit.joint_search import Asking, JointSearch
+from skde.fit.phases.joint_search import Asking, JointSearch
 from skde.typing import FloatArray, IntArray
 
 SIDE = 0.01  # of the first simplexes, in widths of the box

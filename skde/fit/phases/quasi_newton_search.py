@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.fit.joint_search import Asking, JointSearch
+from skde.fit.phases.joint_search import Asking, JointSearch
 from skde.typing import FloatArray, IntArray
 
 MEMORY = 10  # pairs of steps and differences of gradients

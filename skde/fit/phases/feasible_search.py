@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import Bounds, lsq_linear, minimize, nnls
 
-from skde.fit.local_search import HUGE, LEAST_SLOPE, METHODS, LocalSearch, LocalSearchEnd
+from skde.fit.phases.scipy_search import HUGE, LEAST_SLOPE, METHODS, LocalSearch, LocalSearchEnd
 from skde.typing import FloatArray
 
 MOST_CORRECTIONS = 8  # of a point that violates constraints, by tangents
