@@ -192,7 +192,7 @@ class FitPlan:
         """
         algorithms, setting = self.searches[place].algorithms, self.setting(place)
         given = [algorithm.kernel_parameters(setting) for algorithm in algorithms]
-        schedules = [PopulationSchedule.from_parameters(values) for values in given]
+        schedules = [PopulationSchedule.from_parameters(algorithms[0].kernel, values) for values in given]
         inside = round_inwards(self.box, self.dtype.name)
         last = self.last_generations(place, schedules, **counts) if limits is None else limits
         spec = build_spec(

@@ -41,7 +41,7 @@ class CycleSchedule(PopulationSchedule):
     """
 
     def __init__(self, first: int, each: int, growth: int = 0, archive: int = 0) -> None:
-        super().__init__(1)
+        super().__init__([0], [1])
         self.first, self.each, self.growth, self.archive = first, each, growth, archive
 
     @classmethod

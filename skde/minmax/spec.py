@@ -259,7 +259,7 @@ def side_spec(name: str, given: Any, box: FloatArray, seeds: IntArray, generatio
     single = build_spec(
         [algorithm],
         [parameters],
-        [PopulationSchedule.from_parameters(parameters)],
+        [PopulationSchedule.from_parameters(algorithm.kernel, parameters)],
         setting,
         box,
         seeds=seeds[:1],

@@ -38,7 +38,7 @@ def new_spec(
     """
     setting = FitSetting(problem.dim, max_iter=last)
     given = algorithm.kernel_parameters(setting)
-    schedule = PopulationSchedule.from_parameters(given)
+    schedule = PopulationSchedule.from_parameters(algorithm.kernel, given)
     islands = migration.archipelago(n_runs, schedule.members) if migration else Archipelago()
     seeds, limits, start = run_seeds(0, n_runs), np.full(n_runs, last), np.zeros((0, problem.dim))
     return build_spec(

@@ -120,8 +120,9 @@ def algorithm_of_size(name: str, pop_size: int) -> Algorithm:
 
 def trials_of(name: str, pop_size: int) -> int:
     """Return the number of trials of a generation."""
-    given = algorithm_of_size(name, pop_size).kernel_parameters(FitSetting(1, max_iter=MOST_GENERATIONS))
-    return PopulationSchedule.from_parameters(given).size(1)
+    algorithm = algorithm_of_size(name, pop_size)
+    given = algorithm.kernel_parameters(FitSetting(1, max_iter=MOST_GENERATIONS))
+    return PopulationSchedule.from_parameters(algorithm.kernel, given).size(1)
 
 
 @cache

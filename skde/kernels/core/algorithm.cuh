@@ -59,6 +59,8 @@ struct PopulationReduction {
     return limited ? share : 0.0;
   }
   SKDE_FN int population(double progress) const { return int(first - (first - last) * progress + 0.5); }
+  // The progress beyond which the population may grow, after `progress`; 1 where it only shrinks.
+  SKDE_FN double rises_after(double) const { return 1; }
 };
 
 // A population that shrinks, grows to `late` at `late_from`, and shrinks again.
@@ -71,6 +73,7 @@ struct RegrowingReduction : PopulationReduction {
     const double share = ends ? rest * rest : rest > 0 ? exp(power * log(rest)) : 0.0;
     return int(last + ((ends ? max_of(late, last) : first) - last) * share + 0.5);
   }
+  SKDE_FN double rises_after(double progress) const { return progress > late_from ? 1 : late_from; }
 };
 
 // A reference set of `size` individuals, in the last rows of a population, that survives an iteration of `generations`

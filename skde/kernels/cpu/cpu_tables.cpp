@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "algorithms/all.cuh"
@@ -18,6 +19,7 @@
 #include "coevolution/requests.cuh"
 #include "core/drive.cuh"
 #include "cpu/core.hpp"
+#include "cpu/population_sizes.hpp"
 #include "cpu/threads.hpp"
 #include "gpu/plan.cuh"
 #include "problems/all.cuh"
@@ -28,6 +30,17 @@ using namespace nb::literals;
 using skde_core::i64;
 
 namespace {
+
+// The names in "a, b".
+std::vector<std::string> split(const std::string& names) {
+  std::vector<std::string> found;
+  for (size_t begin = 0; begin < names.size();) {
+    const size_t end = std::min(names.find(", ", begin), names.size());
+    found.push_back(names.substr(begin, end - begin));
+    begin = end + 2;
+  }
+  return found;
+}
 
 // (name, kind) of every field of a Task, in order; eight bytes each.
 std::vector<std::tuple<std::string, std::string>> task_fields() {
@@ -69,6 +82,26 @@ nb::dict algorithm_traits() {
   SKDE_ALGORITHMS(SKDE_CASE)
 #undef SKDE_CASE
   return table;
+}
+
+// The parameters of a kernel in its order.
+template <class Algorithm> std::vector<double> parameters_of(const nb::dict& given) {
+  std::vector<double> numbers;
+  for (const std::string& name : split(Algorithm::Parameters::names))
+    numbers.push_back(nb::cast<double>(given[name.c_str()]));
+  return numbers;
+}
+
+// (first generations, sizes, references) of a population with these parameters of its kernel.
+std::tuple<std::vector<i64>, std::vector<i64>, int> population_sizes(const std::string& kernel, const nb::dict& given) {
+#define SKDE_CASE(name, Algorithm)                                                                      \
+  if (kernel == #name) {                                                                                \
+    auto found = skde::population_sizes<skde::Algorithm>(parameters_of<skde::Algorithm>(given).data()); \
+    return {std::move(found.starts), std::move(found.sizes), found.references};                         \
+  }
+  SKDE_ALGORITHMS(SKDE_CASE)
+#undef SKDE_CASE
+  throw nb::key_error(kernel.c_str());
 }
 
 // {name: (number, C++ type, scratch vectors, those of them that each of several points needs)}
@@ -135,11 +168,7 @@ nb::dict enumerations() {
   const auto add = [&](const char* enumeration, const std::string& names) {
     nb::dict table;
     int number = 0;
-    for (size_t begin = 0; begin < names.size();) {
-      const size_t end = std::min(names.find(", ", begin), names.size());
-      table[names.substr(begin, end - begin).c_str()] = number++;
-      begin = end + 2;
-    }
+    for (const std::string& name : split(names)) table[name.c_str()] = number++;
     tables[enumeration] = table;
   };
 #define SKDE_ADD(Enumeration) add(#Enumeration, skde::Enumeration##Names::names);
@@ -270,6 +299,7 @@ void define_tables(nb::module_& m) {
   m.def("task_size", [] { return sizeof(skde::Task<double>); });
   m.def("algorithms", &algorithms);
   m.def("algorithm_traits", &algorithm_traits);
+  m.def("population_sizes", &population_sizes, "kernel"_a, "parameters"_a);
   m.def("problems", &problems);
   m.def("coevolution_fields", &coevolution_fields);
   m.def("coevolution_phases", &coevolution_phases, "coevolution"_a, "cycle"_a, "y_evaluated"_a);
