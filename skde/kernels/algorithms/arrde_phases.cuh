@@ -6,7 +6,7 @@
 
 namespace SKDE_NAMESPACE {
 
-struct ArrdeRules {
+struct ArrdeRules : MeansRules {
   SKDE_PARAMETERS(pop_size, pop_min, max_evals, max_iter, repair, power, late_size, refine_from, p_best, archive_rate,
                   H, F_start, CR_start, tol_first, tol_restart, tol_refine);
   SKDE_ARRAYS(F, CR, gain, slot, value);

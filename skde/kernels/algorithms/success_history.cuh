@@ -13,7 +13,8 @@
 // Trials are numbered by the rank of their parents: trial i competes with the i-th best of the last generation, so a
 // population shrinks by leaving out its worst.
 //
-// ARRDE (arrde.cuh) has this mutation, archive and memory, and adds phases: Rules are those in which the two differ.
+// ARRDE (arrde.cuh) has this mutation, archive and memory, and adds phases; an algorithm with other trials replaces
+// propose(). Rules are those in which they differ.
 #pragma once
 #include "algorithms/archive.cuh"
 #include "algorithms/success_memory.cuh"
@@ -60,8 +61,23 @@ struct HistoryLayout : TrialLayout {
   }
 };
 
+// The rules where a run learns from its successes only the means.
+struct MeansRules {
+  // The mean that replaces that of CR where all CR are 0.
+  static constexpr double ZEROS_CR = TERMINAL;
+  // The trials, of which each has the numbers of a SuccessfulTrials and may have others, and the sums over them.
+  template <class real> using Trials = SuccessfulTrials<real>;
+  template <class R, class Successful> SKDE_FN static Successful trials_of(const R&, i64, const Successful& trials) {
+    return trials;
+  }
+  // Writes the rest of the run's memory: at the start, and after a generation of which these are the sums; `entry` of the
+  // memory of means is in turn. By one lane.
+  template <class R> SKDE_FN static void start(const R&) {}
+  template <class R, class Sums> SKDE_FN static void learn(const R&, int, const Sums&) {}
+};
+
 template <class Rules>
-struct SuccessHistoryDE : SummingAlgorithm<SuccessHistoryDE<Rules>, SuccessfulTrials, TAKING_STAGES> {
+struct SuccessHistoryDE : SummingAlgorithm<SuccessHistoryDE<Rules>, Rules::template Trials, TAKING_STAGES> {
   using Parameters = typename Rules::Parameters;
   // Of a trial: its F and CR, its improvement (0: none), and the row that its parent takes in a full archive, negative
   // where it did not improve.
@@ -72,6 +88,8 @@ struct SuccessHistoryDE : SummingAlgorithm<SuccessHistoryDE<Rules>, SuccessfulTr
   // Of a run: the entry k that is written next and the rows in the archive, for each generation; then H values of F and
   // H of CR, stored once. The archive is stored once, too.
   SKDE_ENUM(Memory, int, NEXT_ENTRY, ARCHIVED, ENTRIES);
+
+  static constexpr double ZEROS_CR = Rules::ZEROS_CR;
 
   using Means = SuccessMemory<SuccessHistoryDE>;
   using Archive = ParentArchive<SuccessHistoryDE>;
@@ -194,30 +212,31 @@ struct SuccessHistoryDE : SummingAlgorithm<SuccessHistoryDE<Rules>, SuccessfulTr
     Archive::archive_many(team, run, share, g, stage, prefetch);
   }
 
-  template <class R, class P> SKDE_FN static auto trials_of(const R& run, i64, const P& prefetch) {
-    return Means::trials_of(run, prefetch);
+  template <class R, class P> SKDE_FN static auto trials_of(const R& run, i64 g, const P& prefetch) {
+    return Rules::trials_of(run, g, Means::trials_of(run, prefetch));
   }
   template <class Team, class R>
   SKDE_FN static void adapt(Team& team, const R& run, i64 g, const Prefetch<Team>& prefetch, bool learns) {
     double* const now = run.memory(g);
     if (g == 0) {
       Means::start(team, run);
-      if (team.lane == 0) now[NEXT_ENTRY] = 0, now[ARCHIVED] = 0;
+      if (team.lane == 0) now[NEXT_ENTRY] = 0, now[ARCHIVED] = 0, Rules::start(run);
       return;
     }
-    Several<typename R::real, SuccessfulTrials<double>::SUMS> sums{};
+    Several<typename R::real, Rules::template Trials<double>::SUMS> sums{};
     if (learns) sums = SuccessHistoryDE::sum_trials(team, run, g, prefetch);
     const int successes = int(sums.of[SuccessfulTrials<double>::SUCCESSES]), entry = int(prefetch.entry);
     if (team.lane == 0) {
       now[ARCHIVED] = Archive::grown(run, prefetch.archived, successes);
       now[NEXT_ENTRY] = successes > 0 ? (entry + 1) % run.settings.H : entry;
+      Rules::learn(run, entry, sums);
     }
     if (successes > 0) Means::move(team, run, prefetch, sums);
   }
 };
 
 // The rules of JADE, SHADE, L-SHADE and jSO.
-struct HistoryRules {
+struct HistoryRules : MeansRules {
   // p falls from p_first to p_last; p_drawn: every trial draws a p below it. staged: jSO's rules by progress.
   SKDE_PARAMETERS(pop_size, pop_min, max_evals, max_iter, repair, p_first, p_last, p_drawn, p_least, archive_rate, H,
                   F_start, CR_start, rate, weighted, lehmer_CR, staged, opposition);

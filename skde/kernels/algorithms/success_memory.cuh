@@ -3,13 +3,13 @@
 // c.
 //
 //   M_CR   (1 - c) M_CR + c sum w CR / sum w; L-SHADE: sum w CR^2 / sum w CR, and TERMINAL from then on, where all
-//          CR are 0                                                                                       (JADE: 9)
+//          CR are 0; other rules: ZEROS_CR in the place of this mean                                      (JADE: 9)
 //   M_F    (1 - c) M_F + c sum w F^2 / sum w F, the sums over the trials that improved                (JADE: 11, 12)
 //   w      the improvement, or 1 (JADE)
 //
 // An algorithm A with such a memory declares Arrays::F, CR and gain, of a trial: the improvement, 0: none; the places in
-// run.memory(g) of the entry that is written next, NEXT_ENTRY, and in run.memory(0) of the means, ENTRIES; and the
-// Settings H, F_start, CR_start, rate (c), weighted and lehmer_CR.
+// run.memory(g) of the entry that is written next, NEXT_ENTRY, and in run.memory(0) of the means, ENTRIES; ZEROS_CR; and
+// the Settings H, F_start, CR_start, rate (c), weighted and lehmer_CR.
 #pragma once
 #include "core/divided_sums.cuh"
 
@@ -72,8 +72,8 @@ template <class A> struct SuccessMemory {
   SKDE_FN static void move(Team& team, const R& run, const P& prefetch, const Sums& sums) {
     using Of = SuccessfulTrials<typename R::real>;
     const auto sum = [&](int which) { return double(sums.of[which]); };
-    const bool lehmer_CR = run.settings.lehmer_CR;
-    const bool ends = lehmer_CR && (prefetch.mean_CR == TERMINAL || sum(Of::CR_SUM) == 0);
+    const bool lehmer_CR = run.settings.lehmer_CR, zeros = lehmer_CR && sum(Of::CR_SUM) == 0;
+    const bool ends = lehmer_CR && (prefetch.mean_CR == TERMINAL || (zeros && A::ZEROS_CR == TERMINAL));
     const double c = run.settings.rate;
     double *const means_F = M_F(run), *const means_CR = M_CR(run);
     // The means of F and of CR, by two lanes, if the team has two.
@@ -81,7 +81,8 @@ template <class A> struct SuccessMemory {
       const bool of_CR = k == 1;
       const double above = !of_CR ? sum(Of::FF_SUM) : lehmer_CR ? sum(Of::CRCR_SUM) : sum(Of::CR_SUM);
       const double below = !of_CR ? sum(Of::F_SUM) : lehmer_CR ? sum(Of::CR_SUM) : sum(Of::WEIGHT);
-      const double moved = (1 - c) * (of_CR ? prefetch.mean_CR : prefetch.mean_F) + c * (above / below);
+      const double mean = of_CR && zeros ? A::ZEROS_CR : above / below;
+      const double moved = (1 - c) * (of_CR ? prefetch.mean_CR : prefetch.mean_F) + c * mean;
       (of_CR ? means_CR : means_F)[int(prefetch.entry)] = of_CR && ends ? TERMINAL : moved;
     });
   }

@@ -3,8 +3,8 @@
 // these.
 //
 // `trials` says what is summed: trials.at(k) reads trial k, which has a `gain`, its improvement; terms(trial, gain, t)
-// writes its terms t[0] ... t[SUMS - 1], where the gain is 0 if the trial does not count. Sum number WEIGHT is that of
-// the weights.
+// writes its terms t[0] ... t[SUMS - 1]. A trial that does not count is all zeros. Sum number WEIGHT is that of the
+// weights.
 #pragma once
 #include "core/run.cuh"
 
@@ -14,7 +14,8 @@ namespace SKDE_NAMESPACE {
 template <class real, class Trials, class Sum> SKDE_FN auto with_terms(const Trials& trials, real scale, Sum sum) {
   return sum([trials](int k) { return trials.at(k); },
              [trials, scale](const auto& trial, bool counts, real* t) {
-               trials.terms(trial, counts ? scale * trial.gain : real(0), t);
+               const auto counted = counts ? trial : decltype(trials.at(0)){};
+               trials.terms(counted, scale * counted.gain, t);
              });
 }
 
