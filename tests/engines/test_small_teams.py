@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skde import ARRDE, GADE, JADE, JSO, LSHADE, LSRTDE, RDEX, Minimizer, get_problem
+from skde import ARRDE, GADE, JADE, LSRTDE, RDEX, Minimizer, get_problem
+from skde.algorithms import ALGORITHMS
 from skde.benchmark.generations import new_batch
 from skde.constants import CONSTANTS
 from skde.engines import choose_device
 from skde.engines.gpu.launch_plan import MANY_WITH_STAGES
 
 pytestmark = pytest.mark.gpu
-SHRINKING = [ARRDE, JSO, LSHADE, LSRTDE, RDEX]
+SHRINKING = [kind for kind in ALGORITHMS.values() if kind.shrinks]
 
 
 def team_of(algorithm: Any, dim: int) -> str:
