@@ -301,8 +301,8 @@ def test_importing_skde_loads_nothing_heavy() -> None:
 
 
 def test_public_names() -> None:
-    names = ["de", "jde", "sade", "gade", "jade", "shade", "lshade", "jso", "arrde", "lsrtde", "rdex", "gode", "gojde"]
-    names += ["soupde", "chc", "pso", "ss", "cmaes"]
+    names = ["de", "jde", "sade", "gade", "jade", "shade", "lshade", "jso", "nlshadersp", "arrde", "lsrtde", "rdex"]
+    names += ["gode", "gojde", "soupde", "chc", "pso", "ss", "cmaes"]
     assert skde.algorithm_names() == names
     assert {"rastrigin", "nashed2012/f9", "qin2012/F4"} <= set(skde.problem_names())
 

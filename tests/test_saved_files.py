@@ -152,6 +152,10 @@ CRAFTED: list[tuple[Any, str, Any, Any, str]] = [
     ("jade", "memory", (slice(None), 0, 0), np.nan, "entries to be written next must be whole numbers"),
     ("lshade", "memory", (slice(None), 0, 1), 1e9, "rows in the archive must be whole numbers"),
     ("jso", "memory", (slice(None), 0, 0), -1.0, "entries to be written next must be whole numbers"),
+    ("nlshadersp", "memory", (slice(None), 0, 1), 1e9, "rows in the archive must be whole numbers"),
+    ("nlshadersp", "memory", (0, 0, 2), -1e300, "entries of F must be"),
+    ("nlshadersp", "memory", (0, 0, -1), np.nan, "probabilities of the archive must be"),
+    ("nlshadersp", "extra", (5, 0, 0), np.nan, "crossover rates must be"),
     ("arrde", "memory", (slice(None), 0, 1), 1e9, "rows in the archive must be whole numbers"),
     ("arrde", "memory", (slice(None), 0, 14), 3.0, "phases must be whole numbers"),
     ("arrde", "memory", (slice(None), 0, 14), 1.0, "records must be whole numbers"),  # without any

@@ -9,6 +9,7 @@ from skde.algorithms.jade import JADE as JADE
 from skde.algorithms.shade import SHADE as SHADE
 from skde.algorithms.lshade import LSHADE as LSHADE
 from skde.algorithms.jso import JSO as JSO
+from skde.algorithms.nlshadersp import NLSHADERSP as NLSHADERSP
 from skde.algorithms.arrde import ARRDE as ARRDE
 from skde.algorithms.lsrtde import LSRTDE as LSRTDE
 from skde.algorithms.rdex import RDEX as RDEX

@@ -6,7 +6,25 @@ from typing import Any
 
 import pytest
 
-from skde import ARRDE, DE, GODE, GOJDE, JADE, JDE, JSO, LSHADE, LSRTDE, PSO, RDEX, SADE, SHADE, SS, Minimizer
+from skde import (
+    ARRDE,
+    DE,
+    GODE,
+    GOJDE,
+    JADE,
+    JDE,
+    JSO,
+    LSHADE,
+    LSRTDE,
+    NLSHADERSP,
+    PSO,
+    RDEX,
+    SADE,
+    SHADE,
+    SS,
+    Minimizer,
+)
+from skde.algorithms import ALGORITHMS
 
 CASES: list[tuple[Any, type[Exception], str]] = [
     (PSO(w=2), ValueError, r"PSO.w must be a number in \[-1, 1\], got 2"),
@@ -44,6 +62,12 @@ CASES: list[tuple[Any, type[Exception], str]] = [
     (JSO(p_best=1.1), ValueError, r"JSO.p_best.*got 1.1"),
     (LSRTDE(CR_start=-0.1), ValueError, r"LSRTDE.CR_start.*got -0.1"),
     (LSRTDE(pop_size=3), ValueError, r"LSRTDE.pop_size must be at least 4.*got 3"),
+    (NLSHADERSP(p_best=0), ValueError, r"NLSHADERSP.p_best must be.*\(0, 1\].*got 0"),
+    (NLSHADERSP(p_best_end=1.5), ValueError, r"NLSHADERSP.p_best_end must be.*\(0, 1\].*got 1.5"),
+    (NLSHADERSP(exponential_rate=-0.1), ValueError, r"NLSHADERSP.exponential_rate must be.*\[0, 1\].*got -0.1"),
+    (NLSHADERSP(memory_size=0), ValueError, r"NLSHADERSP.memory_size must be.*\[1, 10000\], got 0"),
+    (NLSHADERSP(archive_rate="a"), TypeError, r"NLSHADERSP.archive_rate.*got 'a'"),
+    (NLSHADERSP(pop_size=10, pop_min=11), ValueError, r"NLSHADERSP.pop_min must be at most pop_size=10, got 11"),
     (ARRDE(refine_from=1), ValueError, r"ARRDE.refine_from must be.*\(0, 1\).*got 1"),
     (ARRDE(tol_restart=-1), ValueError, r"ARRDE.tol_restart.*got -1"),
     (ARRDE(tol_first="a"), TypeError, r"ARRDE.tol_first.*got 'a'"),
@@ -75,7 +99,7 @@ def test_parameters(algorithm: Any, error: type[Exception], message: str) -> Non
         Minimizer(algorithm, max_iter=5, device="cpu").fit("sphere", dim=3)
 
 
-@pytest.mark.parametrize("kind", [LSHADE, JSO, ARRDE, LSRTDE, RDEX])
+@pytest.mark.parametrize("kind", [kind for kind in ALGORITHMS.values() if kind.shrinks])
 def test_a_population_that_shrinks_needs_a_budget(kind: Any) -> None:
     with pytest.raises(ValueError, match=rf"{kind.__name__} shrinks.*needs max_evals or max_iter; max_time alone"):
         Minimizer(kind(pop_size=20), max_time=1.0, device="cpu").fit("sphere", dim=3)

@@ -122,7 +122,7 @@ def solver_of(draw: random.Random, device: str) -> tuple[dict[str, Any], dict[st
     sides = sorted(name for name, kind in ALGORITHMS.items() if kind(**kind.get_test_params()).iteration_length == 1)
     kind = draw.choice(["name", "function", "constrained"])
     # Sides that plan with max_iter would plan otherwise.
-    planned = ("jso", "rdex", "arrde")
+    planned = ("jso", "nlshadersp", "rdex", "arrde")
     x, y = (ALGORITHMS[draw.choice([name for name in sides if name not in planned])] for _ in "xy")
     parameters: dict[str, Any] = {
         "algorithm_x": with_size(x, draw.randint(6, 12)),

@@ -58,7 +58,7 @@ OBJECTIVES = [corner, bowl, flat, steps, holes, one_number]
 
 
 # How many of the numbers in their memory these have in both halves; the rest are in the first alone.
-IN_BOTH_HALVES = dict.fromkeys(("jade", "shade", "lshade", "jso", "arrde"), 2)
+IN_BOTH_HALVES = dict.fromkeys(("jade", "shade", "lshade", "jso", "nlshadersp", "arrde"), 2)
 IN_BOTH_HALVES.update(sade=0)
 
 
@@ -76,14 +76,14 @@ def compare(kernel: Minimizer, slow: Any, objective: Callable[[Any], Any]) -> in
     while not kernel.stopped_:
         X, expected = kernel.ask(), slow.ask()
         assert np.array_equal(X, expected), f"trials of generation {slow.generation}"
-        before, f = slow.x.copy(), objective(X)
+        before, f = np.array(slow.x), objective(X)
         kernel.tell(X, f)
         slow.tell(expected, f)
         assert np.array_equal(kernel.population_, slow.x), f"population of generation {slow.generation}"
         assert np.array_equal(kernel.fitness_, slow.f, equal_nan=True), f"values of generation {slow.generation}"
         assert learned(kernel)[: len(slow.learned)] == slow.learned, f"memory of generation {slow.generation}"
         if len(before) == len(slow.x):
-            changed += int((before != slow.x).any(axis=1).sum())
+            changed += int((before != np.array(slow.x)).any(axis=1).sum())
     return changed
 
 

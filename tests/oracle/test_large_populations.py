@@ -17,6 +17,7 @@ from skde import (
     JADE,
     LSHADE,
     LSRTDE,
+    NLSHADERSP,
     PSO,
     RDEX,
     SADE,
@@ -32,6 +33,7 @@ from skde.constants import CONSTANTS
 from .arrde import Arrde
 from .compare import BOXES, compare, holes, steps
 from .lsrtde import Lsrtde
+from .nlshadersp import NlShadeRsp
 from .opposition import Opposed
 from .rdex import Rdex
 from .side_by_side import side_by_side
@@ -68,6 +70,15 @@ def test_decisions_in_phases(pop_min: int, objective: Any) -> None:
     compare(kernel, Arrde(algorithm, BOX, 2, max_iter=9), objective)
 
 
+@pytest.mark.parametrize("objective", [holes, steps])
+@pytest.mark.parametrize("pop_min", [4, LARGE])
+def test_decisions_with_sorted_crossover_rates(pop_min: int, objective: Any) -> None:
+    """From many that are sorted to few that are counted, and many throughout."""
+    algorithm = NLSHADERSP(pop_size=LARGE + 40, pop_min=pop_min, memory_size=3)
+    kernel = Minimizer(algorithm, bounds=BOX, random_state=2, max_iter=9, device="cpu")
+    compare(kernel, NlShadeRsp(algorithm, BOX, 2, max_iter=9), objective)
+
+
 def test_decisions_with_opposition() -> None:
     algorithm = JADE(pop_size=LARGE, opposition=0.6)
     kernel = Minimizer(algorithm, bounds=BOX, random_state=3, max_iter=4, device="cpu")
@@ -86,6 +97,8 @@ ALGORITHMS = [
     JADE(pop_size=MANY),
     LSHADE(pop_size=MANY, pop_min=MANY - 40, archive_rate=0.4),
     LSHADE(pop_size=MANY, pop_min=500, archive_rate=0.4),
+    NLSHADERSP(pop_size=MANY, pop_min=MANY - 40, archive_rate=0.4),
+    NLSHADERSP(pop_size=MANY),
     ARRDE(pop_size=MANY, tol_first=1e9, tol_restart=1e9, tol_refine=1e9),
     ARRDE(pop_size=MANY, pop_min=MANY - 40),
     LSRTDE(pop_size=MANY, pop_min=MANY - 40),

@@ -8,6 +8,7 @@
 #include "algorithms/gade.cuh"
 #include "algorithms/jde.cuh"
 #include "algorithms/lsrtde.cuh"
+#include "algorithms/nlshadersp.cuh"
 #include "algorithms/pso.cuh"
 #include "algorithms/rdex.cuh"
 #include "algorithms/sade.cuh"
@@ -24,6 +25,7 @@
   A(shade, SuccessHistory)  \
   A(lshade, SuccessHistory) \
   A(jso, SuccessHistory)    \
+  A(nlshadersp, NlShadeRsp) \
   A(arrde, Arrde)           \
   A(lsrtde, Lsrtde)         \
   A(rdex, Rdex)             \
