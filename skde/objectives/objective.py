@@ -333,7 +333,9 @@ def problem_box(stated: StatedObjective, dim: int | None, bounds: Any) -> tuple[
         return search_box(bounds, dim)
     if dim not in (None, len(space)):
         raise ValueError(f"dim={dim} was given, but {stated!r} has dim={len(space)}")
-    return search_box(space if bounds is None else bounds, len(space))
+    if bounds is not None:
+        return search_box(bounds, len(space))
+    return (space.box, space) if isinstance(space, Variables) else (space, None)
 
 
 def make_constrained_objective(
