@@ -22,10 +22,10 @@ def cost(X: FloatArray) -> FloatArray:
     return 0.6224 * shell * r * length + 1.7781 * head * r**2 + 3.1661 * shell**2 * length + 19.84 * shell**2 * r
 
 
-def limits(x: FloatArray) -> FloatArray:  # SciPy's form: of shape (variables, population)
-    shell, head, r, length = x
+def limits(X: FloatArray) -> FloatArray:
+    shell, head, r, length = X.T
     volume = np.pi * r**2 * length + 4 / 3 * np.pi * r**3
-    return np.stack([0.0193 * r - shell, 0.00954 * r - head, 1 - volume / 1_296_000, length / 240 - 1])
+    return np.stack([0.0193 * r - shell, 0.00954 * r - head, 1 - volume / 1_296_000, length / 240 - 1], axis=-1)
 
 
 constraints = NonlinearConstraint(limits, -np.inf, 0)

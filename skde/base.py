@@ -230,7 +230,7 @@ class BaseSolver(BaseEstimator):
     def _check_unchanged(self) -> None:
         """Refuse to continue or save a fit with other parameters than at its beginning."""
         for name in self.FIT_PARAMETERS:
-            for changed, before, now in differences(name, self._begun[name], snapshot(getattr(self, name))):
+            for changed, before, now in list_differences(name, self._begun[name], snapshot(getattr(self, name))):
                 raise ValueError(
                     f"{changed} was {before!r} when the fit began and is {now!r} now: set it back, or call fit"
                 )
@@ -388,7 +388,7 @@ def variables_of(solver: BaseSolver) -> Variables | None:
     return solver._variables
 
 
-def limits_of(solver: BaseSolver) -> FloatArray:
+def find_variable_limits(solver: BaseSolver) -> FloatArray:
     """Return the smallest and the largest value of every variable of a fit, of shape (dim, 2); as `variables_of`."""
     return solver._limits
 
@@ -417,14 +417,14 @@ def snapshot(value: Any) -> Any:
     return value.copy() if isinstance(value, (np.ndarray, dict)) else value
 
 
-def differences(name: str, before: Any, now: Any) -> Iterator[tuple[str, Any, Any]]:
+def list_differences(name: str, before: Any, now: Any) -> Iterator[tuple[str, Any, Any]]:
     """Give name and both values of every difference between two snapshots of a parameter."""
     if isinstance(before, ParameterSnapshot) and isinstance(now, ParameterSnapshot) and before.kind is now.kind:
         for key, value in before.parameters.items():
-            yield from differences(f"{name}__{key}", value, now.parameters[key])
+            yield from list_differences(f"{name}__{key}", value, now.parameters[key])
     elif isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
         for k, (old, new) in enumerate(zip(before, now, strict=True)):
             if old is not new:
-                yield from differences(f"{name}[{k}]", old, new)
+                yield from list_differences(f"{name}[{k}]", old, new)
     elif not (before is now or np.array_equal(before, now)):
         yield name, before, now

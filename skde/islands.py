@@ -45,7 +45,7 @@ class Archipelago:
     share: float = 0.0
     rows: int = 0
 
-    def begun(self, n: int) -> int:
+    def count_islands(self, n: int) -> int:
         """Return the number of islands in all archipelagos that a batch of n islands has a part of."""
         return -(-(self.first + n) // self.n_islands) * self.n_islands
 

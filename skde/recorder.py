@@ -284,7 +284,7 @@ def is_csv(path: str | os.PathLike[str]) -> bool:
     return Path(path).suffix.lower() == ".csv"
 
 
-def rows_of(part: Columns) -> Iterable[tuple[Any, ...]]:
+def list_rows(part: Columns) -> Iterable[tuple[Any, ...]]:
     """Return the points of a part as rows of Python's objects."""
     return zip(*(column.tolist() for column in part.values()), strict=True)
 
@@ -298,13 +298,13 @@ def csv_text(rows: Iterable[Iterable[Any]]) -> str:
 
 def to_csv(part: Columns) -> str:
     """Return points as lines of CSV."""
-    return csv_text(rows_of(part))
+    return csv_text(list_rows(part))
 
 
 def to_json(part: Columns) -> str:
     """Return points as lines of JSON, in which NaN is null, and infinity a text."""
     names = list(part)
-    lines = (json.dumps(dict(zip(names, map(json_value, row), strict=True)), default=str) for row in rows_of(part))
+    lines = (json.dumps(dict(zip(names, map(json_value, row), strict=True)), default=str) for row in list_rows(part))
     return "".join(f"{line}\n" for line in lines)
 
 

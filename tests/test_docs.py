@@ -20,7 +20,7 @@ import pytest
 import skde
 import skde.tuning
 from skde.algorithms import ALGORITHMS, FitSetting
-from skde.benchmark.records import complete_cells, text_of
+from skde.benchmark.records import complete_cells, format_record
 from skde.cli.arguments import join_negative_numbers
 from skde.cli.main import make_parser
 
@@ -144,7 +144,7 @@ def test_records_are_small_and_have_a_cell_a_line() -> None:
     for path in RECORDS:
         text = path.read_text()
         record = json.loads(text)
-        assert text == text_of(record) + "\n", f"{path.name} is not in the form of skde.benchmark.records"
+        assert text == format_record(record) + "\n", f"{path.name} is not in the form of skde.benchmark.records"
         for cell in complete_cells(record.get("cells", [])):
             assert {"f_opt", "source", "n_evals"} <= set(cell), path.name
             assert ("best" in cell) != ("error" in cell), path.name

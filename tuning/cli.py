@@ -92,7 +92,7 @@ def add_commands(commands: Any) -> None:
 def add_tune(commands: Any) -> None:
     """Add `skde tune`."""
     what = "find good parameters for an algorithm on your function or the functions of a suite, by iterated racing"
-    add = add_command(commands, "tune", what, tune, EXAMPLES).add_argument
+    add = add_command(commands, "tune", what, run_tune, EXAMPLES).add_argument
     add("algorithm", metavar="NAME", help="see skde algorithms")
     add("objectives", nargs="*", metavar="FUNCTION", help="problems' names (see skde problems), or MODULE:FUNCTION")
     add("--bounds", type=bounds, metavar="LOW HIGH", help='the box; or one pair a variable: "LOW,HIGH; LOW,HIGH; ..."')
@@ -123,7 +123,7 @@ def add_tune(commands: Any) -> None:
 def add_worker(commands: Any) -> None:
     """Add `skde tune worker`."""
     what = "do experiments of a tuning that leaves them to workers, until it is over"
-    add = add_command(commands, WORKER, what, worker, WORKER_EXAMPLES).add_argument
+    add = add_command(commands, WORKER, what, run_worker, WORKER_EXAMPLES).add_argument
     add_storage(add, required=True)
     add("--n-jobs", type=integer, default=1, help="threads (default: 1)")
 
@@ -140,7 +140,7 @@ def add_storage(add: Any, required: bool) -> None:
     add_device(add)
 
 
-def tune(options: Any) -> int:
+def run_tune(options: Any) -> int:
     """Tune and print the result."""
     silence_optuna()
     if options.report is not None:
@@ -156,8 +156,8 @@ def tune(options: Any) -> int:
         store_worker_options(options, tuner, algorithm)
 
     def show() -> None:
-        result = summary(tuner)
-        print(format_json(result) if options.json else text(result))
+        result = summarize(tuner)
+        print(format_json(result) if options.json else format_tuning(result))
         if options.report is not None:
             tuner.report(options.report, held_out=HELD_OUT if tuner.finished_ else 0)
 
@@ -165,7 +165,7 @@ def tune(options: Any) -> int:
     return 0
 
 
-def worker(options: Any) -> int:
+def run_worker(options: Any) -> int:
     """Do experiments, and print how many."""
     silence_optuna()
     check_shared(options.storage)
@@ -250,14 +250,14 @@ def find_instances(options: Any) -> list[Any]:
     """Return the user's functions, or those of a suite, as instances."""
     if options.objectives:
         refuse_options(options, ("suite", "functions"), "cannot go together with FUNCTION")
-        return [own_instance(options, name) for name in options.objectives]
+        return [find_instance(options, name) for name in options.objectives]
     if options.suite is None:
         raise InputError("FUNCTION or --suite is needed: skde tune de mymodule:loss --bounds -5 5 --dim 10")
     refuse_options(options, ("bounds", "var"), "is for FUNCTION; the functions of a suite have bounds")
-    return instances(options.suite, options.functions, 30 if options.dim is None else options.dim)
+    return suite_instances(options.suite, options.functions, 30 if options.dim is None else options.dim)
 
 
-def own_instance(options: Any, name: str) -> Any:
+def find_instance(options: Any, name: str) -> Any:
     """Return a problem of this name, or MODULE:FUNCTION with its bounds."""
     box = find_variables(options) if options.var else options.bounds
     dim = len(box) if options.var and options.dim is None else options.dim
@@ -269,7 +269,7 @@ def own_instance(options: Any, name: str) -> Any:
     return objective, box if options.var else check_bounds(box, options.dim)
 
 
-def instances(suite: str, functions: list[str] | None, dim: int) -> list[Any]:
+def suite_instances(suite: str, functions: list[str] | None, dim: int) -> list[Any]:
     """Return the functions of a suite as instances."""
     chosen = find_suite(suite)
     made = [chosen.function(name, dim) for name in functions or chosen.functions]
@@ -279,7 +279,7 @@ def instances(suite: str, functions: list[str] | None, dim: int) -> list[Any]:
     ]
 
 
-def summary(tuner: Any) -> dict[str, Any]:
+def summarize(tuner: Any) -> dict[str, Any]:
     """Return the result of a tuning as data."""
     return {
         "finished": tuner.finished_,
@@ -291,7 +291,7 @@ def summary(tuner: Any) -> dict[str, Any]:
     }
 
 
-def text(result: dict[str, Any]) -> str:
+def format_tuning(result: dict[str, Any]) -> str:
     """Return the result of a tuning as text."""
     lines = ["race  configurations  steps  experiments  alive  rejected  ended because"]
     for race in result["races"]:

@@ -147,7 +147,7 @@ def restart_model(parent: Parent, stage: RaceStage) -> Parent:
     )
 
 
-def weights(n: int) -> FloatArray:
+def parent_weights(n: int) -> FloatArray:
     """Return the probabilities of n parents: (n - r + 1) / (n (n + 1) / 2) for the one of rank r."""
     return np.arange(n, 0, -1) / (n * (n + 1) / 2)
 
@@ -176,7 +176,7 @@ def children(
     """
     size = count if choose is None else max(MIN_CANDIDATES, CANDIDATES_PER_CHILD * count)
     candidates = []
-    for number in rng.choice(len(parents), size=size, p=weights(len(parents))).tolist():
+    for number in rng.choice(len(parents), size=size, p=parent_weights(len(parents))).tolist():
         parent = parents[number]
 
         def near(name: str, distribution: BaseDistribution, parent: Parent = parent) -> Any:
@@ -201,13 +201,13 @@ def value_near(
     if name not in params:
         return uniform(distribution, rng)
     scale = ParameterScale(distribution)
-    return scale.value(truncated_normal(scale.unit(params[name]), parent.model.sigma, rng))
+    return scale.value(draw_truncated_normal(scale.unit(params[name]), parent.model.sigma, rng))
 
 
 _MISSING = object()
 
 
-def truncated_normal(mean: float, sigma: float, rng: np.random.Generator) -> float:
+def draw_truncated_normal(mean: float, sigma: float, rng: np.random.Generator) -> float:
     """Return a draw from a normal distribution truncated to [0, 1], by the inverse of its distribution function."""
     low, high = special.ndtr(-mean / sigma), special.ndtr((1 - mean) / sigma)
     return float(np.clip(mean + sigma * special.ndtri(low + rng.random() * (high - low)), 0.0, 1.0))

@@ -44,7 +44,7 @@ class HeldOutCosts:
     comparable: bool = True
 
 
-def held_out_costs(
+def measure_held_out(
     setting: TuningSetting, target: Target, number: int, params: dict[str, Any], n_steps: int
 ) -> HeldOutCosts:
     """Return the costs of the best configuration and of the default.
@@ -62,7 +62,7 @@ def held_out_costs(
     """
     steps = [setting.step(k) for k in range(len(setting.instances))]
     if not setting.deterministic:
-        steps = [held_out_step(setting, k) for k in range(n_steps)]
+        steps = [make_held_out_step(setting, k) for k in range(n_steps)]
     configurations = {number: params}
     default = default_params(setting, target.configure)
     if default is not None:
@@ -80,7 +80,7 @@ def held_out_costs(
     return HeldOutCosts(number, instances, costs[:, 0], by_default, not setting.deterministic, comparable)
 
 
-def held_out_step(setting: TuningSetting, k: int) -> tuple[int, int]:
+def make_held_out_step(setting: TuningSetting, k: int) -> tuple[int, int]:
     """Return the instance, all of them in turn, and the seed of held-out step k."""
     return k % len(setting.instances), int(setting.rng(HELD_OUT, k).integers(2**31))
 

@@ -87,7 +87,7 @@ def check_lines(path: str) -> None:
                     f"storage: line {number} of the journal {path!r} is damaged: remove it and all lines after it, "
                     "or give another file's name"
                 )
-            cut(path, file.tell() - len(line))
+            cut_journal(path, file.tell() - len(line))
 
 
 def is_operation(line: bytes) -> bool:
@@ -99,7 +99,7 @@ def is_operation(line: bytes) -> bool:
     return isinstance(operation, dict) and all(isinstance(operation.get(n), kind) for n, kind in FIELDS.items())
 
 
-def cut(path: str, size: int) -> None:
+def cut_journal(path: str, size: int) -> None:
     """Cut a journal off behind its last whole line, and warn of it."""
     lost = os.path.getsize(path) - size
     os.truncate(path, size)
@@ -244,4 +244,4 @@ class JournalLock(JournalFileSymlinkLock):
                 return
             file.seek(0)
             end = sum(len(line) for line in file if line.endswith(b"\n"))
-        cut(self.path, end)
+        cut_journal(self.path, end)

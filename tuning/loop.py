@@ -339,7 +339,7 @@ class TuningLoop:
         return float(np.mean([of_step[number] for of_step in self._costs.values() if number in of_step]))
 
 
-def describe(setting: TuningSetting) -> dict[str, Any]:
+def describe_setting(setting: TuningSetting) -> dict[str, Any]:
     """Return a setting as data."""
     return {
         "space": setting.space.describe(),

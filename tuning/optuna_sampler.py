@@ -14,7 +14,15 @@ from optuna.samplers import BaseSampler
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from skde.tuning.configuration_sampling import SAME, Parent, RaceStage, SamplingModel, update_model, value_near, weights
+from skde.tuning.configuration_sampling import (
+    SAME,
+    Parent,
+    RaceStage,
+    SamplingModel,
+    parent_weights,
+    update_model,
+    value_near,
+)
 from skde.tuning.parameter_scale import uniform
 from skde.tuning.rules import n_iterations, n_survivors
 from skde.tuning.space import Configuration
@@ -132,7 +140,7 @@ class IteratedRacingSampler(BaseSampler):
         elites = self._elites(study, trials, (iteration - 1) * size, n_survivors(n_parameters))
         if not elites:
             return None
-        elite = elites[int(self._rng(number).choice(len(elites), p=weights(len(elites))))]
+        elite = elites[int(self._rng(number).choice(len(elites), p=parent_weights(len(elites))))]
         parent = Parent(Configuration(elite.params, elite.distributions), SamplingModel())
         for j in range(2, iteration + 1):
             parent = update_model(

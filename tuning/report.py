@@ -72,16 +72,16 @@ def page(tuner: Any, held_out: HeldOutCosts | None = None) -> str:
     parts = [
         *(comparison(held_out, names) if held_out is not None else []),
         heading("The best configurations", "The best first, as Python. Tables name them by their numbers."),
-        table(("configuration", "Python"), map(python_row, elites, elite_lines(tuner))),
+        format_table(("configuration", "Python"), map(python_row, elites, elite_lines(tuner))),
         heading("Cost of the tuning"),
-        table(("", ""), cost(tuner).items()),
-        table(RACE_HEADS, map(race_row, tuner.races_)),
+        format_table(("", ""), cost(tuner).items()),
+        format_table(RACE_HEADS, map(race_row, tuner.races_)),
         heading(
             "Ranks",
             "Mean ranks of the best configurations among each other, by instance, on the steps that all of them have "
             "done; 1 is the best.",
         ),
-        table(("instance", "steps", *map(link, elites)), rank_rows(tuner.results_, elites, names)),
+        format_table(("instance", "steps", *map(link, elites)), rank_rows(tuner.results_, elites, names)),
         heading(
             "Parameters by race",
             "Values of the configurations that were new in a race; in red those that the race kept.",
@@ -109,7 +109,7 @@ def link(number: int) -> Html:
     return Html(f'<a href="#configuration-{number}">{number}</a>')
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def format_table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Return a table; without heads where they are empty."""
     lines = [f"<tr>{''.join(f'<th>{cell(head)}</th>' for head in heads)}</tr>"] if any(heads) else []
     lines += [f"<tr>{''.join(f'<td>{cell(one)}</td>' for one in row)}</tr>" for row in rows]
@@ -145,8 +145,8 @@ def comparison(costs: HeldOutCosts, names: Sequence[str]) -> list[str]:
     where = "steps with seeds that the tuning did not use" if costs.new_seeds else "the instances of the tuning"
     text = f"Mean costs on {where}; lower is better."
     if costs.default is None:
-        return [heading("Cost of the best configuration", f"{text} {NO_DEFAULT}"), table(heads, rows)]
-    return [heading("The best configuration and the default", text), table([*heads, *DEFAULT_HEADS], rows)]
+        return [heading("Cost of the best configuration", f"{text} {NO_DEFAULT}"), format_table(heads, rows)]
+    return [heading("The best configuration and the default", text), format_table([*heads, *DEFAULT_HEADS], rows)]
 
 
 NO_DEFAULT = "There is no default to compare with; the first configuration of Space(initial=[...]) is one."

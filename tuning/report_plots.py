@@ -20,7 +20,7 @@ STYLE: Any = {"svg.hashsalt": "skde", "svg.fonttype": "none"}
 Distributions = Mapping[str, BaseDistribution]
 
 
-def figure(width: float, height: float) -> Any:
+def make_figure(width: float, height: float) -> Any:
     """Return an empty figure, in inches."""
     from matplotlib.figure import Figure
 
@@ -90,7 +90,7 @@ def values_by_race(trials: Sequence[FrozenTrial], kept: Mapping[int, set[int]]) 
     """
     parameters = distributions_of(trials)
     rows = -(-len(parameters) // COLUMNS)
-    drawn = figure(10, 2.4 * rows)
+    drawn = make_figure(10, 2.4 * rows)
     rng = np.random.default_rng(0)  # horizontal jitter, which separates equal points
     for place, (name, distribution) in enumerate(parameters.items(), 1):
         ax, scale = drawn.add_subplot(rows, COLUMNS, place), ParameterScale(distribution)
@@ -114,7 +114,7 @@ def values_by_race(trials: Sequence[FrozenTrial], kept: Mapping[int, set[int]]) 
 def parallel_coordinates(trials: Sequence[FrozenTrial], best: Sequence[int]) -> str:
     """Draw every configuration as a line through its values, the best ones in another colour."""
     parameters = distributions_of(trials)
-    drawn = figure(max(6.0, 1.5 * len(parameters)), 3.6)
+    drawn = make_figure(max(6.0, 1.5 * len(parameters)), 3.6)
     ax = drawn.add_subplot()
     places = range(len(parameters))
     chosen = set(best)
@@ -140,7 +140,7 @@ def parallel_coordinates(trials: Sequence[FrozenTrial], best: Sequence[int]) -> 
 def bars(shares: Mapping[str, float]) -> str:
     """Draw shares of one, the largest first."""
     ordered = sorted(shares.items(), key=lambda share: share[1])
-    drawn = figure(6, 0.5 + 0.3 * len(ordered))
+    drawn = make_figure(6, 0.5 + 0.3 * len(ordered))
     ax = drawn.add_subplot()
     ax.barh([literal(name) for name, _ in ordered], [share for _, share in ordered], color=OTHERS)
     ax.set_xlim(0, 1)

@@ -126,7 +126,7 @@ PRESETS = {
 }
 
 
-def preset(name: str, **changes: Any) -> Rules:
+def find_preset(name: str, **changes: Any) -> Rules:
     """Return the rules of a preset, with changes.
 
     Parameters
@@ -138,8 +138,8 @@ def preset(name: str, **changes: Any) -> Rules:
 
     Examples
     --------
-    >>> from skde.tuning.rules import preset
-    >>> preset("irace-2011", test="t-holm").test
+    >>> from skde.tuning.rules import find_preset
+    >>> find_preset("irace-2011", test="t-holm").test
     't-holm'
     """
     return replace(PRESETS[check_choice("preset", name, PRESETS)], **changes)

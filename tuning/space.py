@@ -215,7 +215,7 @@ class Space:
             For a value that is missing, not allowed or not asked for, and for a forbidden combination.
         """
 
-        def given(name: str, distribution: BaseDistribution) -> Any:
+        def read_value(name: str, distribution: BaseDistribution) -> Any:
             if name not in values:
                 raise ValueError(f"the configuration {dict(values)!r} has no value of {name!r}")
             value = python_value(values[name])
@@ -223,7 +223,7 @@ class Space:
                 raise ValueError(f"{name!r} must be of {distribution!r}, got {values[name]!r}")
             return value
 
-        configuration = self.build(given)
+        configuration = self.build(read_value)
         for name, value in values.items():
             if name not in configuration.params:
                 hint = "" if name in self.distributions else nearest(name, self.distributions)

@@ -13,7 +13,7 @@ from typing import Any
 
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
-from skde.model_selection.evaluation import Evaluation, SearchEnd
+from skde.model_selection.evaluation import SearchEnd, SearchEvaluation
 from skde.model_selection.parameter_space import Parameter, ParameterSpace
 from skde.model_selection.searches import LEAST_POPULATION, random_search
 from skde.tuning.iterated_race import AllRejectedError
@@ -31,7 +31,7 @@ class RaceTooSmall(ValueError):
     """Fewer splits or fits than the smallest race needs."""
 
 
-def race_splits(evaluation: Evaluation) -> None:
+def race_splits(evaluation: SearchEvaluation) -> None:
     """Let configurations race over the splits, and fit the last ones on all splits.
 
     With one split alone, and with fewer fits than the smallest race needs, random configurations are tried.
@@ -118,7 +118,7 @@ class SplitTarget(Target):
 
     batched = True
 
-    def __init__(self, evaluation: Evaluation) -> None:
+    def __init__(self, evaluation: SearchEvaluation) -> None:
         self.evaluation = evaluation
 
     def run(self, jobs: Sequence[TargetJob]) -> Generator[TargetOutcome]:

@@ -55,7 +55,7 @@ class Surrogate:
     ) -> None:
         self.space = space
         self.n_instances = n_instances
-        numbers, steps, costs = table(results)
+        numbers, steps, costs = arrange_costs(results)
         if by_ranks:
             costs = np.apply_along_axis(normal_scores, 0, costs)
         rows, shares, means, counts = by_instance(
@@ -123,7 +123,7 @@ def position(configuration: Configuration, name: str) -> float:
     return ParameterScale(configuration.distributions[name]).unit(configuration.params[name])
 
 
-def table(results: Mapping[Experiment, float]) -> tuple[list[int], list[int], FloatArray]:
+def arrange_costs(results: Mapping[Experiment, float]) -> tuple[list[int], list[int], FloatArray]:
     """Return the numbers of configurations, those of steps, and the costs, NaN where there is none.
 
     Of more than `MOST` configurations those with the most results are taken, of these the latest.

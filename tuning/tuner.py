@@ -17,8 +17,8 @@ from skde.callbacks import callback_list, stops
 from skde.engines import check_device
 from skde.functions.forms import check_form
 from skde.tuning.default_spaces import space_of
-from skde.tuning.held_out import HeldOutCosts, held_out_costs
-from skde.tuning.loop import TuningLoop, TuningSetting, describe
+from skde.tuning.held_out import HeldOutCosts, measure_held_out
+from skde.tuning.loop import TuningLoop, TuningSetting, describe_setting
 from skde.tuning.progress import describe_progress
 from skde.tuning.report import write_report
 from skde.tuning.results import TunerResults
@@ -308,7 +308,7 @@ class RacingTuner(TunerResults, BaseEstimator):
         setting = self._setting(given, seed)
         target.check(setting.instances)
         setting.space.check_names(target.parameter_names, target.describe())
-        return setting, {**describe(setting), "target": target.describe(), "limits": asdict(self._limits())}
+        return setting, {**describe_setting(setting), "target": target.describe(), "limits": asdict(self._limits())}
 
     def _run_loop(self) -> RacingTuner:
         """Run the loop; after Ctrl-C, which the caller receives, the results so far are there."""
@@ -467,13 +467,13 @@ class RacingTuner(TunerResults, BaseEstimator):
         """
         self._require_fit()
         check_int("held_out", held_out, 0)
-        write_report(self, path, self._held_out_costs(held_out) if held_out else None)
+        write_report(self, path, self._measure_held_out(held_out) if held_out else None)
         return self
 
-    def _held_out_costs(self, n_steps: int) -> HeldOutCosts:
+    def _measure_held_out(self, n_steps: int) -> HeldOutCosts:
         """Return the costs of the best configuration and of the default on held-out steps."""
         best = self.elites_[0]
         if n_steps not in self._held_out:
             target = self._target.local
-            self._held_out[n_steps] = held_out_costs(self._loop.setting, target, best.number, best.params, n_steps)
+            self._held_out[n_steps] = measure_held_out(self._loop.setting, target, best.number, best.params, n_steps)
         return self._held_out[n_steps]

@@ -9,7 +9,7 @@ from scipy.stats import mannwhitneyu
 
 from skde.algorithms import ALGORITHMS
 from skde.algorithms.auto import AUTO
-from skde.benchmark.statistics import compare, errors, merge, natural_key
+from skde.benchmark.statistics import compare, errors, merge_records, natural_key
 from skde.typing import FloatArray
 from skde.utils.hypothesis_tests import friedman_ranks, vargha_delaney
 
@@ -60,7 +60,7 @@ def all_ranks() -> list[str]:
 
 def cec2017() -> list[str]:
     """Return the comparison of `auto` with the algorithms of the record of peers on CEC 2017."""
-    found = compare(merge({f"{name}.json": read_cells(name) for name in (OWN, PEERS)}), AUTO)
+    found = compare(merge_records({f"{name}.json": read_cells(name) for name in (OWN, PEERS)}), AUTO)
     (part,) = found["dims"]
     cells = []
     for name, rank in sorted(part["ranks"].items(), key=lambda item: float(item[1])):

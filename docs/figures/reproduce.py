@@ -7,14 +7,14 @@ from functools import cache
 from statistics import median
 
 from skde.benchmark.comparison import Comparison, Line
-from skde.benchmark.minmax_trials import VALUES, describe, feasible_best
+from skde.benchmark.minmax_trials import VALUES, describe_values, feasible_best
 from skde.benchmark.papers import REPRODUCTIONS
 from skde.benchmark.protocol import PROTOCOL
 from skde.benchmark.records import Cell
 from skde.benchmark.reproduction import Reproduction
 from skde.benchmark.tables import counts_text, reasons
 from skde.benchmark.tuning_comparison import read_tuning
-from skde.benchmark.tuning_comparison import summary as summary_of
+from skde.benchmark.tuning_comparison import summarize_tuning as summary_of
 from skde.benchmark.verdicts import DIFFERS, INCOMPARABLE, NOISE, NONE, SLOWER, VERDICTS, WORSE
 
 from . import official_data
@@ -134,7 +134,7 @@ def pop_size_of(cell: Cell) -> int:
 def minmax_row(cell: Cell) -> list[str]:
     """Return the line of one cell."""
     best = feasible_best(cell)
-    values = [f"{value:.7g}" for value in describe(best)] if len(best) else ["-"] * len(VALUES)
+    values = [f"{value:.7g}" for value in describe_values(best)] if len(best) else ["-"] * len(VALUES)
     violations = [value for value in cell["violation"] if value is not None]
     worst = f"{max(violations):.1e}" if len(violations) == len(cell["violation"]) else "inf"
     times = (1e3 * median(cell["alone"]), 1e3 * cell["seconds"])

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from statistics import median
 from typing import Any
 
-from skde.benchmark.scale_sizes import cell_of
+from skde.benchmark.scale_sizes import read_cell
 from skde.benchmark.scale_table import derive_figures
 
 from .records import read, source, table
@@ -84,7 +84,7 @@ def memory(record: dict[str, Any]) -> list[str]:
 
 def list_left_out(record: dict[str, Any]) -> list[str]:
     """Return the list of sizes that were not measured."""
-    entries = [f"- {entry['program']}: {cell_of(entry)}: {entry['reason']}" for entry in record["left_out"]]
+    entries = [f"- {entry['program']}: {read_cell(entry)}: {entry['reason']}" for entry in record["left_out"]]
     absent = [name for name, note in record["settings"]["peers"].items() if note == "absent"]
     lines = ["Left out:", "", *entries, ""] if entries else []
     return lines + ([f"Not installed: {', '.join(absent)}.", ""] if absent else [])

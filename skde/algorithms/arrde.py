@@ -11,7 +11,7 @@ import numpy as np
 import skde._cpu as _cpu
 from skde.algorithms.base import REPAIRS, Algorithm, FitSetting, StateSizes, population_reduction
 from skde.algorithms.saved_state import SavedRuns
-from skde.algorithms.success_history import MEMORY, archive_rows, check_memory
+from skde.algorithms.success_history import MEMORY, archive_rows, check_saved_memory
 from skde.algorithms.tuning_space import SHRINKING_POPULATION, Range, TuningSpace
 from skde.constants import CONSTANTS, ENUMERATIONS
 from skde.utils.validation import check_int, check_real
@@ -172,7 +172,7 @@ class ARRDE(Algorithm):
     def check_saved(self, runs: SavedRuns) -> None:
         """Check the order, the memory, the phase, and the numbers of points that are stored."""
         runs.check_order("order", "the order of the population", runs.order, np.maximum(runs.size, runs.next_size))
-        check_memory(runs)
+        check_saved_memory(runs)
         begin = MEMORY["ENTRIES"] + 2 * int(runs.parameters["H"])
         numbers = {name: runs.memory[0, :, begin + k] for name, k in NUMBERS.items() if name != "NUMBERS"}
         phase = numbers["PHASE"]

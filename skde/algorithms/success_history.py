@@ -20,7 +20,7 @@ def archive_rows(parameters: dict[str, float]) -> int:
     return int(parameters["archive_rate"] * parameters["pop_size"])
 
 
-def check_memory(runs: SavedRuns) -> None:
+def check_saved_memory(runs: SavedRuns) -> None:
     """Check the position in the memory, the archive's size, and the entries of the memory."""
     H = int(runs.parameters["H"])
     next_entry, archived = runs.memory[..., MEMORY["NEXT_ENTRY"]], runs.memory[..., MEMORY["ARCHIVED"]]
@@ -77,7 +77,7 @@ class SuccessHistoryDE(OppositionAlgorithm):
     def check_saved(self, runs: SavedRuns) -> None:
         """Check the position in the memory, the archive's size, and the entries of the memory."""
         super().check_saved(runs)
-        check_memory(runs)
+        check_saved_memory(runs)
 
     def _default_pop_size(self, dim: int) -> int:
         return 100

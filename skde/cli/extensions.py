@@ -13,7 +13,7 @@ REPRODUCTIONS = "skde.reproductions"  # functions of the options and the paper t
 SUITE_FINDERS = "skde.suite_finders"  # functions of a name that return the suite
 
 
-def load(extension: EntryPoint) -> Any:
+def load_extension(extension: EntryPoint) -> Any:
     """Return the function of an extension.
 
     Raises
@@ -41,7 +41,7 @@ def add_extensions(commands: Any, arguments: Sequence[str]) -> None:
     named = [extension for extension in found if extension.name in arguments[:1]]
     for extension in named or found:
         try:
-            load(extension)(commands)
+            load_extension(extension)(commands)
         except InputError as error:
             if arguments and arguments[0] == extension.name:
                 raise
@@ -57,7 +57,7 @@ def find_reproduction(name: str) -> Any:
         When the package that does it is not installed.
     """
     for extension in entry_points(group=REPRODUCTIONS, name=name):
-        return load(extension)
+        return load_extension(extension)
     raise InputError(f"the reproduction of a paper's {name} needs skde.{name}: pip install 'skde[{name}]'")
 
 
@@ -70,5 +70,5 @@ def find_suite(name: str) -> Any:
         When the package that has suites is not installed.
     """
     for extension in entry_points(group=SUITE_FINDERS):
-        return load(extension)(name)
+        return load_extension(extension)(name)
     raise InputError("suites need skde.benchmark: pip install 'skde[bench]'")

@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     with Termination() as termination:
         try:
-            code = run(arguments)
+            code = run_command(arguments)
             sys.stdout.flush()
             return code
         except BrokenPipeError:  # the reader of a pipe, such as head, has closed it
@@ -70,7 +70,7 @@ def discard_unwritten() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def run(arguments: list[str]) -> int:
+def run_command(arguments: list[str]) -> int:
     """Run a command, and return its exit code."""
     parser, commands = make_parser(arguments)
     if arguments and not arguments[0].startswith("-"):

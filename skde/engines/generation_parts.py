@@ -43,7 +43,7 @@ class BegunGeneration(NamedTuple):
     values: FloatArray
 
 
-def begun_of_part(begun: Iterable[BegunGeneration], begin: int, end: int) -> list[BegunGeneration]:
+def take_begun(begun: Iterable[BegunGeneration], begin: int, end: int) -> list[BegunGeneration]:
     """Return what is known of the rows begin ... end - 1, which the part numbers from 0."""
     inside = [(one, (one.rows >= begin) & (one.rows < end)) for one in begun]
     return [
@@ -53,7 +53,7 @@ def begun_of_part(begun: Iterable[BegunGeneration], begin: int, end: int) -> lis
     ]
 
 
-def begun_of_batch(parts: Iterable[tuple[int, Sequence[BegunGeneration]]]) -> list[BegunGeneration]:
+def merge_begun(parts: Iterable[tuple[int, Sequence[BegunGeneration]]]) -> list[BegunGeneration]:
     """Return what is known of all parts, of which each has its first row in the batch."""
     return [one._replace(rows=one.rows + first) for first, begun in parts for one in begun]
 

@@ -18,8 +18,8 @@ from skde.engines.generation_parts import (
     BegunGeneration,
     PartsOfGenerations,
     PointSteps,
-    begun_of_batch,
-    begun_of_part,
+    merge_begun,
+    take_begun,
 )
 from skde.engines.protocol import ObjectiveLike, PointObjective
 from skde.engines.single_device import choose_device
@@ -128,7 +128,7 @@ class JoblibEngine(CpuEngine):
         parallel, objective, _ = batch.program
         specs, parts, running = running_parts(batch, rows)
         row_ranges = [(first * batch.pop_max, last * batch.pop_max) for first, last in rows]
-        begun = [begun_of_part(work.begun, *own) for own in row_ranges]
+        begun = [take_begun(work.begun, *own) for own in row_ranges]
         left, sent, parent = work.seconds_left(), time.time(), os.getpid()
         limit = Piece(0, np.empty((0, 0)), left, sent, work.always, None, None, parent)
         jobs = [
@@ -147,7 +147,7 @@ class JoblibEngine(CpuEngine):
                 for k, answer in answers.items():
                     parts[k], begun[k] = answer.state, answer.begun
                 batch.restore(join(parts))
-                work.begun = begun_of_batch(zip([first for first, _ in row_ranges], begun, strict=True))
+                work.begun = merge_begun(zip([first for first, _ in row_ranges], begun, strict=True))
                 work.always = work.always and not any(answer.evaluated for answer in answers.values())
         for answer in answers.values():
             if answer.error is not None:
@@ -233,7 +233,7 @@ def advance_part(
     whole, trace = True, ""
     error: BaseException | None = None
     try:
-        with EndedEvaluation(nothing, limit, end + GRACE_SECONDS):
+        with EndedEvaluation(evaluate_nothing, limit, end + GRACE_SECONDS):
             PointSteps(engine, batch, objective, work, SLICE_SECONDS).advance(begin, until)
     except OutOfTime:
         whole = False
@@ -245,5 +245,5 @@ def advance_part(
     return Advanced(batch.state(), work.begun, whole, limit.always and not work.always, error, trace)
 
 
-def nothing(row: Any) -> None:
+def evaluate_nothing(row: Any) -> None:
     """Evaluate nothing: the objective has the function."""

@@ -14,8 +14,8 @@ from skde.engines.generation_parts import (
     SLICE_SECONDS,
     PartsOfGenerations,
     PointSteps,
-    begun_of_batch,
-    begun_of_part,
+    merge_begun,
+    take_begun,
 )
 from skde.engines.single_generations import advance, load
 from skde.engines.state.batch import Batch
@@ -243,7 +243,7 @@ class MultiDeviceEngine:
         first_rows = [(first * batch.pop_max, last * batch.pop_max) for first, last in batch.ranges]
         parts = [
             PartsOfGenerations(
-                begun_of_part(work.begun, *rows), self.threads.seconds_until(work.seconds_left), work.always
+                take_begun(work.begun, *rows), self.threads.seconds_until(work.seconds_left), work.always
             )
             for rows in first_rows
         ]
@@ -261,7 +261,7 @@ class MultiDeviceEngine:
             pass
         finally:
             begun = [part.begun for part in parts]
-            work.begun = begun_of_batch(zip([first for first, _ in first_rows], begun, strict=True))
+            work.begun = merge_begun(zip([first for first, _ in first_rows], begun, strict=True))
             work.always = all(part.always for part in parts)
 
     def judge(self, batch: SplitBatch, g: int) -> None:

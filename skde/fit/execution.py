@@ -22,7 +22,7 @@ from skde.engines import (
 from skde.engines.gpu.graph_replay import (
     TIMED_GENERATIONS,
     Generation,
-    Pace,
+    StepTime,
     check_replay,
     reason_by_pace,
     reason_to_step,
@@ -394,17 +394,17 @@ class Execution:
         else:
             self.replay(recording)
 
-    def run_timed_steps(self, evaluation: Evaluation) -> Pace | None:
+    def run_timed_steps(self, evaluation: Evaluation) -> StepTime | None:
         """Run the first generations, and return the least times of one; None where the fit ended.
 
         The batch then has the trials of the next generation, and all running runs are at the same one.
         """
         fit, population, batch = self.fit, self.population, self.population.on_device[1]
-        times: list[Pace] = []
+        times: list[StepTime] = []
         population.propose()
         while population.generation < 0 or not (population.done or self.ends()):
             if len(times) >= TIMED_GENERATIONS and not population.uneven:
-                return Pace(*map(min, zip(*times, strict=True)))
+                return StepTime(*map(min, zip(*times, strict=True)))
             status = batch.host("status")
             begin = time.perf_counter()
             population.accept(None, evaluation.values(population.generation + 1, status))
@@ -412,7 +412,7 @@ class Execution:
             host = time.perf_counter() - begin
             population.engine.synchronize()
             if population.generation > 0:  # the initial population takes another time
-                times.append(Pace(host, time.perf_counter() - begin))
+                times.append(StepTime(host, time.perf_counter() - begin))
             fit.ledger.timer.mark(population.generation)
         return None
 

@@ -14,7 +14,7 @@ from skde.objectives.feasibility import Outcome
 from skde.result import History, RunResult
 from skde.typing import FloatArray, IntArray
 from skde.utils.serialization import Layout, entry
-from skde.utils.validation import check_inside
+from skde.utils.validation import check_points_inside
 
 
 class FinalValues(NamedTuple):
@@ -130,7 +130,7 @@ class FinalResults:
                 raise ValueError("it must be 0 or 1 for every run")
         with entry("final_points"):
             box = np.stack([spec.lower, spec.upper], axis=1)
-            check_inside(arrays["final_points"][arrays["final_chosen"] == 1], box, spec.dtype)
+            check_points_inside(arrays["final_points"][arrays["final_chosen"] == 1], box, spec.dtype)
 
     @classmethod
     def from_state(cls, n_runs: int, arrays: dict[str, Any]) -> FinalResults:

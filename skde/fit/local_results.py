@@ -12,7 +12,7 @@ from skde.result import RunResult, add_sample
 from skde.stopping import Status
 from skde.typing import FloatArray, IntArray
 from skde.utils.serialization import Layout, entry
-from skde.utils.validation import check_inside
+from skde.utils.validation import check_points_inside
 
 COLUMNS = ("code", "n_evals", "spent", "seconds", "generation")
 
@@ -111,4 +111,4 @@ def check_local_results(points: LocalResults | None, box: FloatArray, dtype: Any
             return
         if points.x.shape[1] != len(box):
             raise ValueError(f"points must have {len(box)} variables, got {points.x.shape[1]}")
-        check_inside(points.x[points.n_evals > 0], box, dtype)
+        check_points_inside(points.x[points.n_evals > 0], box, dtype)

@@ -12,7 +12,7 @@ from skde.result import History, RunResult
 from skde.stopping import LIMIT, Status
 from skde.typing import FloatArray, IntArray
 from skde.utils.serialization import Layout, entry
-from skde.utils.validation import check_inside
+from skde.utils.validation import check_points_inside
 
 COLUMNS = ("codes", "n_evals", "n_trials", "n_iter", "seconds", "status", "samples")
 ENTRIES = ("past_points", "past_numbers", "past_history", "past_x", "past_f")
@@ -164,4 +164,4 @@ def check_past(past: PastPhases | None, box: FloatArray, dtype: Any) -> None:
         with entry(name):
             if points.shape[-1] != len(box):
                 raise ValueError(f"points must have {len(box)} variables, got {points.shape[-1]}")
-            check_inside(points, box, dtype)
+            check_points_inside(points, box, dtype)

@@ -26,7 +26,7 @@ from skde.minimizer.plan import resolve_algorithm
 from skde.model_fitting.fit_task import FitTask
 from skde.model_fitting.fit_watch import FitWatch
 from skde.model_fitting.losses import Loss
-from skde.model_fitting.model_fit import Found, SearchPlan, fit_model
+from skde.model_fitting.model_fit import FittedParameters, SearchPlan, fit_model
 from skde.model_fitting.parameter_constraints import ParameterConstraints
 from skde.model_fitting.predictor import FAILURES, LINEAR, LinearModel, Predictor
 from skde.model_fitting.samples import (
@@ -258,7 +258,7 @@ class BaseModel(BaseEstimator):
             seeds = [int(seed) for seed in run_seeds(self.random_state, plan.max_restarts)]
             by_jacobian = self._by_jacobian(task)
             watch = FitWatch(self, task.predictor, variables, callbacks, plan.max_time)
-            found = Found(theta=variables.middle)
+            found = FittedParameters(theta=variables.middle)
             try:
                 fit_model(task, plan, seeds, found, watch)
             finally:
@@ -298,7 +298,7 @@ class BaseModel(BaseEstimator):
         self.covariance_ = covariance
         self.standard_errors_ = np.sqrt(np.diag(covariance))
 
-    def _store(self, task: FitTask, plan: SearchPlan, found: Found) -> None:
+    def _store(self, task: FitTask, plan: SearchPlan, found: FittedParameters) -> None:
         """Store the results of the searches."""
         self.theta_ = found.theta
         self.params_ = task.variables.params(found.theta)

@@ -107,16 +107,16 @@ class FitTask:
         # Least squares is more precise than a search along constraints, where they hold by themselves.
         ends = [theta]
         if self.loss.smooth:
-            ends.append(polish_squares(self._allowed_residuals(), theta, self.limits, self.real, max_steps, step))
+            ends.append(polish_squares(self._restrict_residuals(), theta, self.limits, self.real, max_steps, step))
         if not self.loss.smooth or self.constraints.bind(ends[-1], self.real):
             ends.append(self.constraints.polish(self.values, ends[-1], self.real, max_steps, step))
             if self.loss.smooth:
                 ends.append(
-                    polish_squares(self._allowed_residuals(), ends[-1], self.limits, self.real, max_steps, step)
+                    polish_squares(self._restrict_residuals(), ends[-1], self.limits, self.real, max_steps, step)
                 )
         return min(ends, key=self.value)
 
-    def _allowed_residuals(self) -> Residuals:
+    def _restrict_residuals(self) -> Residuals:
         """Return the function of residuals that has NaN, without a call of the model, where constraints say so."""
         size = 1
 

@@ -69,7 +69,7 @@ class SearchPlan:
 
 
 @dataclass
-class Found:
+class FittedParameters:
     """The result of a fit.
 
     Attributes
@@ -237,7 +237,7 @@ class ParameterSearch:
         return theta
 
 
-def fit_model(task: FitTask, plan: SearchPlan, seeds: Sequence[int], found: Found, watch: FitWatch) -> None:
+def fit_model(task: FitTask, plan: SearchPlan, seeds: Sequence[int], found: FittedParameters, watch: FitWatch) -> None:
     """Search until several searches agree, or the time or a callback ends the fit; the best candidate is in `found`.
 
     Raises
@@ -264,7 +264,9 @@ def fit_model(task: FitTask, plan: SearchPlan, seeds: Sequence[int], found: Foun
     watch.finish(found.theta, found.loss)
 
 
-def run_searches(task: FitTask, plan: SearchPlan, seeds: Sequence[int], found: Found, watch: FitWatch) -> None:
+def run_searches(
+    task: FitTask, plan: SearchPlan, seeds: Sequence[int], found: FittedParameters, watch: FitWatch
+) -> None:
     """Search from one seed after the other, and store the best candidate."""
     search = ParameterSearch(task, plan, seeds[0], watch)
     found.linear = search.linear
@@ -292,7 +294,7 @@ def run_searches(task: FitTask, plan: SearchPlan, seeds: Sequence[int], found: F
             break
 
 
-def refit(task: FitTask, plan: SearchPlan, found: Found, seed: int, watch: FitWatch) -> FloatArray:
+def refit(task: FitTask, plan: SearchPlan, found: FittedParameters, seed: int, watch: FitWatch) -> FloatArray:
     """Return the parameters of a fit to other samples, from those of a fit: a bootstrap's."""
     if plan.polish and task.smooth:
         return task.polish(found.theta, MOST_STEPS, watch.step)

@@ -10,7 +10,7 @@ import numpy as np
 from skde.model_fitting.fit_task import FitTask
 from skde.model_fitting.fit_watch import FitWatch
 from skde.model_fitting.least_squares_polish import jacobian, slopes_along
-from skde.model_fitting.model_fit import Found, SearchPlan, refit
+from skde.model_fitting.model_fit import FittedParameters, SearchPlan, refit
 from skde.typing import FloatArray
 from skde.utils.arrays import to_numpy
 
@@ -70,7 +70,7 @@ def jacobian_covariance(task: FitTask, theta: FloatArray, variance: float | None
 
 
 def bootstrap_thetas(
-    tasks: Iterable[FitTask], plan: SearchPlan, found: Found, n_bootstrap: int, seed: int, watch: FitWatch
+    tasks: Iterable[FitTask], plan: SearchPlan, found: FittedParameters, n_bootstrap: int, seed: int, watch: FitWatch
 ) -> FloatArray:
     """Return the parameters of fits to samples that are drawn with replacement, of shape (n, n_parameters).
 

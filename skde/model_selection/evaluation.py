@@ -75,7 +75,7 @@ class SearchLimits:
     pre_dispatch: Any
 
 
-class Evaluation:
+class SearchEvaluation:
     """The fits of a search, which a method of search asks for.
 
     Parameters

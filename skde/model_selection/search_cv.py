@@ -20,7 +20,7 @@ from sklearn.utils import indexable
 from skde.algorithms import Algorithm
 from skde.callbacks import callback_list
 from skde.model_selection.cv_results import cv_results
-from skde.model_selection.evaluation import Evaluation, SearchEnd, SearchLimits, SearchProgress
+from skde.model_selection.evaluation import SearchEnd, SearchEvaluation, SearchLimits, SearchProgress
 from skde.model_selection.fold_fits import SCORE, FoldTask
 from skde.model_selection.parameter_space import Condition, ParameterSpace
 from skde.model_selection.search_record import SearchRecord
@@ -271,7 +271,7 @@ class EvolutionSearchCV(RandomizedSearchCV):
         self._record = self._begin_record(record, self._setting(task, splits, space))
         limits = SearchLimits(self.n_iter, self.max_time, check_jobs(self.n_jobs), self.pre_dispatch)
         metric = self.refit if isinstance(self.refit, str) else None
-        evaluation = Evaluation(task, splits, space, self._record, metric, limits)
+        evaluation = SearchEvaluation(task, splits, space, self._record, metric, limits)
         evaluation.search, evaluation.checkpoint = self, self.checkpoint
         evaluation.callbacks = callback_list(self.callbacks)
         self._search_to_the_end(evaluation, search)
@@ -279,7 +279,7 @@ class EvolutionSearchCV(RandomizedSearchCV):
             self._refit(X, y, routed.estimator.fit)
         return self
 
-    def _search_to_the_end(self, evaluation: Evaluation, search: Callable[[Evaluation], None]) -> None:
+    def _search_to_the_end(self, evaluation: SearchEvaluation, search: Callable[[SearchEvaluation], None]) -> None:
         """Search, and store the results, also those before an exception."""
         bar = ProgressBar(evaluation.describe, evaluation.n_fits, "fit") if check_verbose(self.verbose) else None
         if bar is not None:
@@ -319,7 +319,7 @@ class EvolutionSearchCV(RandomizedSearchCV):
             if hasattr(self, name):
                 delattr(self, name)
 
-    def _store(self, evaluation: Evaluation, message: str) -> None:
+    def _store(self, evaluation: SearchEvaluation, message: str) -> None:
         """Store the results of the fits so far."""
         self._forget()
         self.message_ = message
@@ -365,7 +365,7 @@ class EvolutionSearchCV(RandomizedSearchCV):
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
 
-    def _warn(self, evaluation: Evaluation) -> None:
+    def _warn(self, evaluation: SearchEvaluation) -> None:
         """Warn of fits that failed, and of means that are not finite."""
         for name, means in self.cv_results_.items():
             if name.startswith(("mean_test_", "mean_train_")) and not np.isfinite(means).all():

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from skde.algorithms import Algorithm, algorithm_names, small_population
 from skde.minimizer import Minimizer
-from skde.model_selection.evaluation import Evaluation
+from skde.model_selection.evaluation import SearchEvaluation
 from skde.model_selection.parameter_space import Candidate, Parameter, ParameterSpace
 from skde.result import ignore_missing_values
 from skde.typing import FloatArray
@@ -21,7 +21,7 @@ from skde.variables import Categorical, Fixed, Integer, Real, Variable
 # Functions of an Evaluation. skde.tuning adds "racing" in this way, because skde imports nothing of it.
 SEARCHES = "skde.searches"
 RACING = "racing"
-Search = Callable[[Evaluation], None]
+Search = Callable[[SearchEvaluation], None]
 # The population of an algorithm that is given by name makes about this many generations, if it has enough individuals.
 GENERATIONS, LEAST_POPULATION = 6, 6
 TRIES = 100  # random points for each configuration that is not there yet
@@ -57,7 +57,7 @@ def find_search(search: Any) -> Search:
 def population_search(algorithm: str | Algorithm) -> Search:
     """Return the search by an algorithm: individuals are configurations, their values mean costs."""
 
-    def search(evaluation: Evaluation) -> None:
+    def search(evaluation: SearchEvaluation) -> None:
         n_iter = evaluation.n_iter
         chosen = (
             algorithm
@@ -109,7 +109,7 @@ def candidate_of(space: ParameterSpace, raw: FloatArray) -> Candidate:
     return space.candidate({one.key: float(value) for one, value in zip(space.parameters, raw, strict=True)})
 
 
-def random_search(evaluation: Evaluation, reason: str) -> None:
+def random_search(evaluation: SearchEvaluation, reason: str) -> None:
     """Try n_iter different random configurations with all their splits, where another search cannot.
 
     Parameters

@@ -14,7 +14,7 @@ from optuna.trial import FrozenTrial, TrialState
 from skde.algorithms import Algorithm, FitSetting
 from skde.minimizer import Minimizer
 from skde.objectives.feasibility import feasibility_codes
-from skde.optuna.search_space import Key, SearchSpace
+from skde.optuna.search_space import Key, StudySpace
 
 UNLIMITED = 2**53  # evaluations
 # Of a space of levels alone: a population that proposes known points for ever begins again.
@@ -22,7 +22,7 @@ MOST_GENERATIONS = 1000
 SEEDS = 2**64
 
 
-class Population:
+class TrialPopulation:
     """The population of an algorithm, a function of a seed and of a study's trials in the order of their ends.
 
     Every finished trial counts as the trial vector of one individual: of the one that it was proposed for or, if it
@@ -44,7 +44,7 @@ class Population:
     """
 
     def __init__(
-        self, algorithm: Algorithm, seed: int, n_trials: int, space: SearchSpace, direction: StudyDirection
+        self, algorithm: Algorithm, seed: int, n_trials: int, space: StudySpace, direction: StudyDirection
     ) -> None:
         check_population(algorithm, n_trials, len(space.variables.box))
         self.space = space

@@ -17,8 +17,8 @@ from optuna.trial import FrozenTrial, TrialState
 
 from skde.algorithms import ALGORITHMS, Algorithm, small_population
 from skde.algorithms.auto import AUTO, FitProperties, rule
-from skde.optuna.population import SEEDS, Population, check_population
-from skde.optuna.search_space import SearchSpace
+from skde.optuna.population import SEEDS, TrialPopulation, check_population
+from skde.optuna.search_space import StudySpace
 from skde.utils.random_state import first_seed
 from skde.utils.validation import check_choice, check_int, quote, suggest_names
 
@@ -46,7 +46,7 @@ class StudyState:
 
     def __init__(self) -> None:
         self.intersection = IntersectionSearchSpace()
-        self.population: Population | None = None
+        self.population: TrialPopulation | None = None
         self.independent: set[str] = set()
 
 
@@ -175,9 +175,9 @@ class EvolutionSampler(BaseSampler):
             state = self._state(study)
             population = state.population
             if population is None or population.space.distributions != search_space:
-                space = SearchSpace(search_space)
+                space = StudySpace(search_space)
                 algorithm = self._choose(space)
-                population = Population(algorithm, self._seed, self.n_trials, space, study.direction)
+                population = TrialPopulation(algorithm, self._seed, self.n_trials, space, study.direction)
                 state.population = population
             trials = study.get_trials(deepcopy=False)
             population.learn(trials)
@@ -223,7 +223,7 @@ class EvolutionSampler(BaseSampler):
         size = min(max(self.n_trials // GENERATIONS, LEAST_POPULATION), MOST_POPULATION)
         return small_population(name, size)
 
-    def _choose(self, space: SearchSpace) -> Algorithm:
+    def _choose(self, space: StudySpace) -> Algorithm:
         """Return the algorithm for a search space, and note it with the reason."""
         if isinstance(self.algorithm, Algorithm):
             self.algorithm_, self.reason_ = self.algorithm, ""

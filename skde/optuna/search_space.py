@@ -89,7 +89,7 @@ class StudyParameter:
         return float(round(level)) if abs(level - round(level)) < STEP_TOLERANCE else None
 
 
-class SearchSpace:
+class StudySpace:
     """Parameters of a study as the variables of an algorithm.
 
     Parameters

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.base import BaseSolver, limits_of, variables_of
+from skde.base import BaseSolver, find_variable_limits, variables_of
 from skde.curves import is_logarithmic
 from skde.objectives.caller_library import move_to_host
 from skde.plotting.axes import axes_of, draw_landscape, note_values, show_legend, write_title
@@ -119,7 +119,7 @@ class PopulationDisplay:
             estimator.population_,
             estimator.fitness_,
             x=estimator.x_,
-            box=limits_of(estimator),
+            box=find_variable_limits(estimator),
             space=variables_of(estimator),
             name=name_of(estimator) if name is None else name,
             title=name_objective(estimator),

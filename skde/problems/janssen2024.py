@@ -104,7 +104,7 @@ def katsuura_root(n: int) -> FloatArray:
         return np.array([float(10 / Decimal(n) ** Decimal("1.2"))])
 
 
-def weights(kind: str, n: int) -> FloatArray:
+def base_weights(kind: str, n: int) -> FloatArray:
     """Return an array of a base function of n variables."""
     if kind == "zakharov":
         return 0.5 * index_weights(n, Options())
@@ -179,6 +179,6 @@ def build(name: str, dim: int, *, data: str = "generated", folder: Any = None, s
     elif definition.sigma:
         rows = zip(definition.sigma, definition.height, definition.bias, strict=True)
         numbers = [np.array([(1 / (2 * dim * sigma**2), height, bias) for sigma, height, bias in rows])]
-    arrays = (parts.shifts, columns, *numbers, *(weights(kind, lengths[0]) for kind in definition.weights))
+    arrays = (parts.shifts, columns, *numbers, *(base_weights(kind, lengths[0]) for kind in definition.weights))
     bounds = same_bounds(-BOX, BOX, dim)
     return Problem(name, f"{SUITE}_{key}", bounds, parts.shifts[0], 0.0, arrays, read_options(data, folder, spec))

@@ -299,7 +299,7 @@ def refuse_pair(j: int, low: float, high: float) -> None:
     raise ValueError(f"bounds[{j}] is too wide: high - low overflows for ({low}, {high})")
 
 
-def check_inside(points: FloatArray, box: FloatArray, dtype: Any) -> None:
+def check_points_inside(points: FloatArray, box: FloatArray, dtype: Any) -> None:
     """Refuse points that are outside of the bounds in the precision of a fit."""
     low, high = round_inwards(box, dtype).T
     rounded = points.astype(dtype)

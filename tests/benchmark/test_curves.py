@@ -41,7 +41,7 @@ def test_a_run_that_is_not_solved_has_its_whole_time():
 
 def test_cells_have_the_histories_of_their_runs(tmp_path):
     settings = TrialSettings("nashed2012", "20000", 2, seed=3)
-    record = trials.run(settings, [get_optimizer("jde")], [2], ["f0"], curves=True)
+    record = trials.run_trials(settings, [get_optimizer("jde")], [2], ["f0"], curves=True)
     (cell,) = record["cells"]
     runs = Minimizer("jde", max_evals=20000, n_runs=2, random_state=3, device="cpu").fit("sphere", dim=2).runs_
     for curve, run in zip(cell["curves"]["error"], runs, strict=True):
@@ -55,5 +55,5 @@ def test_cells_have_the_histories_of_their_runs(tmp_path):
 
 
 def test_curves_are_left_out_where_they_are_not_wanted():
-    record = trials.run(TrialSettings("nashed2012", "200", 2), [get_optimizer("jde")], [2], ["f0"])
+    record = trials.run_trials(TrialSettings("nashed2012", "200", 2), [get_optimizer("jde")], [2], ["f0"])
     assert not set(CURVES) & set(record["cells"][0])

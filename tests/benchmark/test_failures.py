@@ -41,7 +41,7 @@ def test_the_other_runs_go_on_after_one_that_raises(peer, tmp_path):
     with pytest.raises(
         RuntimeError, match="runs of 1 of 2 cells failed, first run 17 of minionpy:JADE on f0 D=2: Zero"
     ):
-        trials.run(settings, both, [2], ["f0"], recording=GrowingRecording(file))
+        trials.run_trials(settings, both, [2], ["f0"], recording=GrowingRecording(file))
     failed, other = read_record(file)["cells"]
     assert failed["failures"] == [{"run": 17, "error": "ZeroDivisionError: of the peer"}]
     assert [run for run, error in enumerate(failed["error"]) if error is None] == [17]
@@ -50,7 +50,7 @@ def test_the_other_runs_go_on_after_one_that_raises(peer, tmp_path):
     assert "failures" not in other
 
     peer.clear()
-    repeated = trials.run(settings, both, [2], ["f0"], recording=GrowingRecording(file))["cells"]
+    repeated = trials.run_trials(settings, both, [2], ["f0"], recording=GrowingRecording(file))["cells"]
     assert [cell["algorithm"] for cell in repeated] == ["minionpy:JADE", "jde"]
     assert "failures" not in repeated[0]
     assert repeated[0]["error"] == [0.5] * 30
@@ -128,7 +128,7 @@ def test_a_full_disk_leaves_the_finished_cells(tmp_path):
     with pytest.raises(
         OSError, match=r"runs.json cannot be written .*No space left.*repeat the command: it continues from there"
     ):
-        trials.run(
+        trials.run_trials(
             TrialSettings("nashed2012", "300", 2), [get_optimizer("jde")], [2], ["f0", "f9"], recording=recording
         )
     assert [cell["function"] for cell in read_record(file)["cells"]] == ["f0"]

@@ -110,7 +110,7 @@ def test_a_full_disk_leaves_whole_lines(file, monkeypatch):
 
 def test_finished_trials_are_not_run_again(file, monkeypatch):
     optimizer, settings = get_optimizer("scipy:differential_evolution"), trials.TrialSettings("nashed2012", "300", 4)
-    whole = trials.run(settings, [optimizer], [2], ["f0"], curves=True)
+    whole = trials.run_trials(settings, [optimizer], [2], ["f0"], curves=True)
     seen, search = [], type(optimizer).search
 
     def interrupted(self, evaluations, bounds, seed):
@@ -121,12 +121,12 @@ def test_finished_trials_are_not_run_again(file, monkeypatch):
 
     monkeypatch.setattr(type(optimizer), "search", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        trials.run(settings, [optimizer], [2], ["f0"], recording=GrowingRecording(file))
+        trials.run_trials(settings, [optimizer], [2], ["f0"], recording=GrowingRecording(file))
     with pytest.raises(ValueError, match=r"runs.json.trials has seed=0, not 1"):
-        trials.run(
+        trials.run_trials(
             trials.TrialSettings("nashed2012", "300", 4, 1), [optimizer], [2], ["f0"], recording=GrowingRecording(file)
         )
-    resumed = trials.run(settings, [optimizer], [2], ["f0"], curves=True, recording=GrowingRecording(file))
+    resumed = trials.run_trials(settings, [optimizer], [2], ["f0"], curves=True, recording=GrowingRecording(file))
     assert seen == [0, 1, 2, 2, 3]
     for name in ("best", "error", "n_evals", "solved_at"):
         assert resumed["cells"][0][name] == whole["cells"][0][name]

@@ -117,7 +117,7 @@ def test_peers_options_are_checked(monkeypatch):
     with pytest.raises(ValueError, match="bound_strategy of 'minionpy:jSO' must be one of 'random'"):
         get_optimizer("minionpy:jSO", bound_strategy="mirror")
     with pytest.raises(ValueError, match=r"minionpy:jSO needs a budget of evaluations.*got '2s'"):
-        trials.run(trials.TrialSettings("nashed2012", "2s", 1), [get_optimizer("minionpy:jSO")], [2])
+        trials.run_trials(trials.TrialSettings("nashed2012", "2s", 1), [get_optimizer("minionpy:jSO")], [2])
 
 
 def test_runs_of_peers_have_different_seeds(monkeypatch):
@@ -130,7 +130,7 @@ def test_runs_of_peers_have_different_seeds(monkeypatch):
 
     monkeypatch.setattr(MinionpyOptimizer, "search", search)
     settings = trials.TrialSettings("nashed2012", "200*dim", 3, seed=5)
-    cell = trials.run(settings, [get_optimizer("minionpy:JADE")], [2], ["f0"])["cells"][0]
+    cell = trials.run_trials(settings, [get_optimizer("minionpy:JADE")], [2], ["f0"])["cells"][0]
     assert seen == [((2, 2), 400, 5), ((2, 2), 400, 6), ((2, 2), 400, 7)]
     assert (cell["best"], cell["error"], cell["n_evals"]) == ([25.0, 36.0, 49.0], [25.0, 36.0, 49.0], [1] * 3)
 

@@ -27,7 +27,7 @@ def experiment(suite, folder, algorithms=("jde",), dims=(2,), names=("f1",), run
     """Run an experiment in a folder, and return its record."""
     found = find_suite(suite)
     logs = TrialLogs(folder, suite, found.platform)
-    return trials.run(
+    return trials.run_trials(
         trials.TrialSettings(suite, budget, runs),
         [get_optimizer(name, pop_size=20) if ":" not in name else get_optimizer(name) for name in algorithms],
         dims,
@@ -264,7 +264,7 @@ def test_files_of_a_full_disk_are_refused(cocoex, tmp_path, monkeypatch, kind):
     settings = trials.TrialSettings("bbob", "100", 1)
     assert suite.platform is not None
     with pytest.raises(OSError, match=r"f1_d2_i1.partial is not complete: is the disk full"):
-        trials.run(settings, [get_optimizer("jde", pop_size=20)], [2], ["f1"], logs=logs)
+        trials.run_trials(settings, [get_optimizer("jde", pop_size=20)], [2], ["f1"], logs=logs)
 
 
 def test_a_disk_that_is_full_after_the_last_trial(cocoex, tmp_path, monkeypatch):
@@ -380,7 +380,7 @@ def test_algorithms_have_folders_of_different_names(tmp_path):
 
 def test_a_suite_of_a_platform_needs_a_folder(cocoex):
     with pytest.raises(ValueError, match="the suite 'bbob' needs a folder for the files of its platform"):
-        trials.run(trials.TrialSettings("bbob", "100", 1), [get_optimizer("jde")], [2], ["f1"])
+        trials.run_trials(trials.TrialSettings("bbob", "100", 1), [get_optimizer("jde")], [2], ["f1"])
     with pytest.raises(ValueError, match="the functions of 'bbob' have instances"):
         find_suite("bbob").function("f1", 2)
 
@@ -416,11 +416,11 @@ def test_suites_of_minionpy(name):
 
 def test_functions_with_one_dimension_each(tmp_path):
     pytest.importorskip("minionpy")
-    record = trials.run(trials.TrialSettings("cec2019", "200", 1), [get_optimizer("jde")], None)
+    record = trials.run_trials(trials.TrialSettings("cec2019", "200", 1), [get_optimizer("jde")], None)
     assert sorted((cell["dim"], cell["function"]) for cell in record["cells"])[:2] == [(9, "f1"), (10, "f10")]
     assert len(record["cells"]) == 10
     with pytest.raises(ValueError, match="dims of 'f1' of 'cec2019' must be of 9; got 10"):
-        trials.run(trials.TrialSettings("cec2019", "200", 1), [get_optimizer("jde")], [10])
+        trials.run_trials(trials.TrialSettings("cec2019", "200", 1), [get_optimizer("jde")], [10])
     assert find_suite("cec2011").zero == -np.inf  # its values may be negative, and have no published minima
 
 
@@ -432,7 +432,7 @@ def test_cec2017(tmp_path):
         suite.function("f1", 20)
     function = suite.function("f5", 10)
     assert (function.dim, function.f_opt) == (10, 500.0)
-    record = trials.run(trials.TrialSettings("cec2017", "400", 2), [get_optimizer("jde")], [10], ["f5"])
+    record = trials.run_trials(trials.TrialSettings("cec2017", "400", 2), [get_optimizer("jde")], [10], ["f5"])
     cell = record["cells"][0]  # ten digits of each number
     assert cell["error"][0] == pytest.approx(cell["best"][0] - 500, abs=1e-6)
 

@@ -12,8 +12,8 @@ import pytest
 
 from skde.benchmark import report, report_pages, report_plots
 from skde.benchmark.records import write_record
-from skde.benchmark.report import make_report, write_report
-from skde.benchmark.report_pages import ReportTable, csv_text, markdown_table, number_text
+from skde.benchmark.report import make_report, write_pages
+from skde.benchmark.report_pages import ReportTable, format_csv, format_number, markdown_table
 from skde.benchmark.report_plots import pop_size_of, tick_text
 from skde.benchmark.results_folder import read_folder
 from skde.benchmark.trial_logs import TRIALS
@@ -63,7 +63,7 @@ def written(tmp_path_factory):
     folder = tmp_path_factory.mktemp("results")
     write(folder, all_cells())
     made = make_report(folder)
-    write_report(made, folder / "report")
+    write_pages(made, folder / "report")
     return folder / "report"
 
 
@@ -284,7 +284,7 @@ def test_the_name_of_a_record_of_sizes_may_have_any_characters(tmp_path):
     made = make_report(tmp_path)
     (part,) = made.parts()
     assert part.name == "my-scale-more-float64"
-    files = write_report(made, tmp_path / "page")
+    files = write_pages(made, tmp_path / "page")
     ElementTree.fromstring((tmp_path / "page" / f"{part.name}.svg").read_text())
     assert f"({part.name}.svg)" in (tmp_path / "page" / "report.md").read_text()
     assert tmp_path / "page" / f"{part.name}.svg" in files
@@ -512,7 +512,7 @@ def test_the_command(tmp_path, capsys):
     ],
 )
 def test_numbers(value, text):
-    assert number_text(value) == text
+    assert format_number(value) == text
 
 
 def test_ticks():
@@ -523,5 +523,5 @@ def test_texts_with_special_characters():
     table = ReportTable("t", "", "", ["a|b", "c"], [["x_y*", 1.5]], frozenset({(0, 1)}))
     assert markdown_table(table)[0] == "| a\\|b | c |"
     assert markdown_table(table)[2] == "| x\\_y\\* | **1.50** |"
-    assert csv_text(table) == "a|b,c,marked\nx_y*,1.5,c\n"
+    assert format_csv(table) == "a|b,c,marked\nx_y*,1.5,c\n"
     assert '<th scope="row">&lt;i&gt;</th>' in report_pages.html_row(table, 0, ["<i>", 1.0])

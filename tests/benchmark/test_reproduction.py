@@ -10,7 +10,7 @@ from skde import DE, PSO, Minimizer, MinMaxSolver, get_problem
 from skde.algorithms import ALGORITHMS
 from skde.benchmark import papers, reproduction
 from skde.benchmark.comparison import Line
-from skde.benchmark.minmax_trials import describe
+from skde.benchmark.minmax_trials import describe_values
 from skde.benchmark.papers import REPRODUCTIONS, find_paper, find_reproduction, janssen2024, nashed2012, wang2012
 from skde.benchmark.protocol import Selection
 from skde.benchmark.published_tables import Note, PublishedTable
@@ -218,7 +218,7 @@ def test_the_papers_weights_are_in_the_problems():
 def test_presets_are_the_papers():
     paper = find_paper("nashed2012")
     for algorithm in (DE.nashed2012(), PSO.nashed2012()):
-        assert reproduction.preset(paper, algorithm.name).get_params() == algorithm.get_params()
+        assert reproduction.find_preset_of(paper, algorithm.name).get_params() == algorithm.get_params()
     assert DE.nashed2012(pop_size=20).get_params() == {**DE.nashed2012().get_params(), "pop_size": 20}
 
 
@@ -322,7 +322,7 @@ def test_an_error_names_the_algorithms_that_there_are(capsys):
     assert main(["reproduce", "nashed2012", "--algorithms", "pso"]) == 2
     assert "algorithm of 'nashed2012' must be one of 'de', 'ss'; got 'pso'" in capsys.readouterr().err
     with pytest.raises(ValueError, match="'pso' of 'nashed2012' cannot be run: skde has no such algorithm"):
-        reproduction.preset(find_paper("nashed2012"), "pso")
+        reproduction.find_preset_of(find_paper("nashed2012"), "pso")
 
 
 # -- verdicts ----------------------------------------------------------------------------------------------------------
@@ -500,7 +500,7 @@ def test_values_of_a_solver_are_of_the_feasible_runs():
         "alone": [0.3, 0.1, 0.2],
     }
     lines = {line.column: line for line in found.value_lines(found.paper.tables["3"], experiment, measured)}
-    values = describe([7060.0, 7050.0])
+    values = describe_values([7060.0, 7050.0])
     assert lines["mean"].ours == f"{values.mean:.2f}" == "7055.00"
     assert lines["best"].ours == "7050.00"
     assert lines["mean"].verdict == "noise"

@@ -13,7 +13,7 @@ from skde.algorithms import ALGORITHMS, SS
 from skde.algorithms.base import MOST_INDIVIDUALS
 from skde.benchmark import peers, scale, scale_peers, scale_sizes, scale_table
 from skde.benchmark.scale import Forecast, ScaleMeasurement
-from skde.benchmark.scale_peers import PEERS, ScalePeer, peer_notes
+from skde.benchmark.scale_peers import PEERS, ScalePeer, scale_peer_notes
 from skde.benchmark.scale_sizes import AXES, Cell, ScaleSettings
 from skde.cli.main import main
 from skde.engines import CpuEngine
@@ -84,7 +84,7 @@ def test_derived_figures() -> None:
 
 def test_table() -> None:
     record = measured()
-    text = scale_table.table(record)
+    text = scale_table.format_scale(record)
     assert "population, float64" in text
     assert "fake: de float64 D=2 NP=40: it fails" in text
     ratio = scale_table.derive_figures(record["figures"][0], record)["ratios"]["fake"]
@@ -230,7 +230,7 @@ def test_copies_move_as_many_bytes_as_they_say() -> None:
 
 
 def test_absent_peers_are_recorded() -> None:
-    notes = peer_notes()
+    notes = scale_peer_notes()
     assert set(notes) == {f"{peer.name} {peer.algorithm}" for peer in PEERS}
     for peer in PEERS:
         assert (notes[f"{peer.name} {peer.algorithm}"] == "absent") == (not peer.present)
@@ -250,7 +250,7 @@ def test_a_peer_that_cannot_be_imported_is_left_out_once(monkeypatch: pytest.Mon
     assert left_out == [("sklearn", 20, "sklearn cannot be imported: No module named 'loguru'")]
     assert [row["pop_size"] for row in record["figures"]] == [20, 40, 20, 40]
     assert record["settings"]["peers"] == {"sklearn de": "sklearn cannot be imported: No module named 'loguru'"}
-    assert "cannot be imported: No module named 'loguru'" in scale_table.table(record)
+    assert "cannot be imported: No module named 'loguru'" in scale_table.format_scale(record)
 
 
 def test_peers_are_compared_where_they_run() -> None:
@@ -281,4 +281,4 @@ def test_gpu_record() -> None:
     record = measurement.record()
     assert record["driver"]["driver"] > 0
     assert len(record["figures"]) == 4
-    assert "float32" in scale_table.table(json.loads(json.dumps(record)))
+    assert "float32" in scale_table.format_scale(json.loads(json.dumps(record)))

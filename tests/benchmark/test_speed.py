@@ -8,7 +8,7 @@ import pytest
 
 from skde import DE, JDE, Minimizer, get_problem
 from skde.algorithms import ALGORITHMS
-from skde.benchmark import commit, generations, machine, peers, speed, versions
+from skde.benchmark import commit, generations, list_versions, machine, peers, speed
 from skde.benchmark.peers import FUNCTIONS, PEERS, SWARMS, Peer, function_of, peer_notes
 from skde.cli.main import main
 from skde.engines import choose_device
@@ -99,8 +99,8 @@ def test_record(capsys, tmp_path, small):
 
 
 def test_table_shows_the_medians(small):
-    record = speed.measure(threads=1, seconds=0.002)
-    text = speed.table(record)
+    record = speed.measure_speed(threads=1, seconds=0.002)
+    text = speed.format_speed(record)
     assert "rastrigin D=100 NP=20" in text
     assert f"{record['figures']['settings'][0]['evals_per_second']['jde']['median'] / 1e6:.3f} million" in text
     assert "threads" not in text
@@ -118,11 +118,11 @@ def test_a_peer_that_cannot_be_imported_is_left_out(small, monkeypatch, tmp_path
     for name in ("PEERS", "SWARMS"):
         monkeypatch.setattr(speed, name, (Peer("no_longer_fitting", "", False, build),))
     said = []
-    record = speed.measure(threads=1, seconds=0.002, say=said.append)
+    record = speed.measure_speed(threads=1, seconds=0.002, say=said.append)
     (reason,) = record["settings"]["left_out"]
     assert reason.startswith("no_longer_fitting cannot be imported: module 'numpy' has no attribute 'a_name_of")
     assert said.count(f"left out: {reason}") == 1
-    assert f"left out: {reason}" in speed.table(record)
+    assert f"left out: {reason}" in speed.format_speed(record)
     assert all("no_longer_fitting" not in row["evals_per_second"] for row in record["figures"]["settings"])
 
 
@@ -136,7 +136,7 @@ def test_rates_are_interleaved_and_counted():
 
         return run
 
-    rates = speed.interleaved_rates({"a": optimizer("a"), "b": optimizer("b")}, 0.001, 4)
+    rates = speed.measure_rates({"a": optimizer("a"), "b": optimizer("b")}, 0.001, 4)
     assert {name: len(values) for name, values in rates.items()} == {"a": 4, "b": 4}
     turns = [name for before, name in zip(["", *calls], calls, strict=False) if name != before]
     assert turns == ["a", "b"] * 5  # once to warm up, then the repeats
@@ -165,7 +165,7 @@ def test_bare_batch_is_the_minimizers(algorithm):
 )
 def test_bad_input(arguments, message):
     with pytest.raises(ValueError, match=message):
-        speed.measure(**arguments)
+        speed.measure_speed(**arguments)
 
 
 def test_an_error_names_the_failed_process():
@@ -174,7 +174,7 @@ def test_an_error_names_the_failed_process():
 
 
 def test_a_record_describes_the_machine():
-    assert {"skde", "python", "numpy", "scipy", "scikit-learn"} <= set(versions())
+    assert {"skde", "python", "numpy", "scipy", "scikit-learn"} <= set(list_versions())
     assert machine()["cpu"]
     assert commit() is None or len(commit()) == 40
 
@@ -184,9 +184,9 @@ def test_gpu_record(monkeypatch):
     monkeypatch.setattr(speed, "GPU_SETTINGS", (("rotated_rastrigin", 10, 20, 2),))
     monkeypatch.setattr(speed, "MOST_GENERATIONS", 50)
     monkeypatch.setattr(speed, "REPEATS", 2)
-    monkeypatch.setattr(speed, "first_fit", lambda device, repeats: {"cold": {"first fit": speed.figure([1.0])}})
-    record = speed.measure("cuda")
+    monkeypatch.setattr(speed, "first_fit", lambda device, repeats: {"cold": {"first fit": speed.make_entry([1.0])}})
+    record = speed.measure_speed("cuda")
     assert record["driver"]["driver"] > 0
     row = record["figures"]["settings"][0]
     assert all(0 < found["median"] < 1e5 for found in row["us_per_generation"].values())
-    assert "rotated_rastrigin D=10 NP=20 runs=2" in speed.table(json.loads(json.dumps(record)))
+    assert "rotated_rastrigin D=10 NP=20 runs=2" in speed.format_speed(json.loads(json.dumps(record)))

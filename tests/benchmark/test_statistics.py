@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from skde.benchmark.statistics import compare, errors, merge, summary
+from skde.benchmark.statistics import compare, errors, merge_records, summary
 from skde.cli.main import main
 
 LOW, HIGH = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [11.0, 12.0, 13.0, 14.0, 15.0, 16.0]
@@ -96,13 +96,13 @@ def test_compare_refuses():
 
 def test_merged():
     one, two = record(("f1", 10, "a", LOW)), record(("f1", 10, "b", HIGH), ("f1", 30, "a", HIGH))
-    assert merge({"1.json": one, "2.json": two})["cells"] == one["cells"] + two["cells"]
+    assert merge_records({"1.json": one, "2.json": two})["cells"] == one["cells"] + two["cells"]
     with pytest.raises(ValueError, match=r"3.json has f1 D=10 b, which 2.json has too"):
-        merge({"1.json": one, "2.json": two, "3.json": two})
+        merge_records({"1.json": one, "2.json": two, "3.json": two})
     with pytest.raises(ValueError, match=r"2.json has suite='qin2012', but 1.json has 'cec2017'"):
-        merge({"1.json": one, "2.json": record(suite="qin2012")})
+        merge_records({"1.json": one, "2.json": record(suite="qin2012")})
     with pytest.raises(ValueError, match=r"2.json has budget='8', but 1.json has '9'"):
-        merge({"1.json": one, "2.json": record(budget="8")})
+        merge_records({"1.json": one, "2.json": record(budget="8")})
 
 
 def test_the_command_compares_files(capsys, tmp_path):

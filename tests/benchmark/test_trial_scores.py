@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skde.benchmark.trial_scores import TARGETS, expected_running_time, rank_scores, solved_area, success_rate
+from skde.benchmark.trial_scores import TARGETS, estimate_running_time, measure_solved_area, rank_scores, success_rate
 
 
 def test_solved_trials_are_ranked_by_time_and_the_others_by_error():
@@ -47,8 +47,8 @@ def test_success_rate():
 
 
 def test_expected_running_time():
-    assert expected_running_time(np.array([100.0, np.inf, 200.0]), np.array([500, 300, 500])) == 300
-    assert expected_running_time(np.array([np.inf]), np.array([5])) == np.inf
+    assert estimate_running_time(np.array([100.0, np.inf, 200.0]), np.array([500, 300, 500])) == 300
+    assert estimate_running_time(np.array([np.inf]), np.array([5])) == np.inf
 
 
 def test_the_area_is_that_under_the_curve_of_reached_targets():
@@ -57,9 +57,9 @@ def test_the_area_is_that_under_the_curve_of_reached_targets():
     grid = np.geomspace(dim, evals_per_dim * dim, 100_001)
     best = errors[np.searchsorted(n_evals, grid, side="right") - 1]
     shares = (best[:, None] <= np.array(TARGETS)).mean(axis=1)
-    assert solved_area(n_evals, errors, dim, evals_per_dim) == pytest.approx(shares.mean(), abs=1e-4)
+    assert measure_solved_area(n_evals, errors, dim, evals_per_dim) == pytest.approx(shares.mean(), abs=1e-4)
 
 
 def test_the_area_is_from_zero_to_one():
-    assert solved_area(np.array([1, 100]), np.array([1e5, 101.0]), 10, 10) == 0.0
-    assert solved_area(np.array([1, 10]), np.array([1e5, 1e-9]), 10, 10) == 1.0
+    assert measure_solved_area(np.array([1, 100]), np.array([1e5, 101.0]), 10, 10) == 0.0
+    assert measure_solved_area(np.array([1, 10]), np.array([1e5, 1e-9]), 10, 10) == 1.0

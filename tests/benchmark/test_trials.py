@@ -42,7 +42,9 @@ def nothing_runs(monkeypatch):
 
 
 def test_cells_are_the_minimizers_runs():
-    record = trials.run(SMALL, [get_optimizer("jde"), get_optimizer("de", F=0.3, pop_size=20)], [2, 3], ["f9", "f10"])
+    record = trials.run_trials(
+        SMALL, [get_optimizer("jde"), get_optimizer("de", F=0.3, pop_size=20)], [2, 3], ["f9", "f10"]
+    )
     assert [(cell["dim"], cell["function"], cell["algorithm"]) for cell in record["cells"]] == [
         (dim, function, algorithm)
         for dim in (2, 3)
@@ -63,12 +65,12 @@ def test_cells_are_the_minimizers_runs():
 
 
 def test_all_functions_of_a_suite_are_the_default():
-    record = trials.run(TrialSettings("qin2012", "100", 1), [get_optimizer("jde")], [2])
+    record = trials.run_trials(TrialSettings("qin2012", "100", 1), [get_optimizer("jde")], [2])
     assert [cell["function"] for cell in record["cells"]] == ["F1", "F2", "F3", "F4"]
 
 
 def test_seconds_are_a_budget():
-    record = trials.run(TrialSettings("nashed2012", "0.05s", 2), [get_optimizer("jde")], [5], ["f0"])
+    record = trials.run_trials(TrialSettings("nashed2012", "0.05s", 2), [get_optimizer("jde")], [5], ["f0"])
     assert all(n_evals > 1000 for n_evals in record["cells"][0]["n_evals"])
     assert 0.03 < record["cells"][0]["seconds"] < 1
 
@@ -77,14 +79,16 @@ def test_seconds_are_a_budget():
 def test_compiling_is_no_part_of_the_seconds(monkeypatch, tmp_path):
     monkeypatch.setenv("CUPY_CACHE_DIR", str(tmp_path))
     compile_module.cache_clear()
-    record = trials.run(TrialSettings("nashed2012", "0.2s", 2, device="cuda"), [get_optimizer("jde")], [5], ["f0"])
+    record = trials.run_trials(
+        TrialSettings("nashed2012", "0.2s", 2, device="cuda"), [get_optimizer("jde")], [5], ["f0"]
+    )
     assert all(n_evals > 10_000 for n_evals in record["cells"][0]["n_evals"])
     assert record["machine"]["gpu"]
 
 
 def test_a_file_grows_and_is_resumed(tmp_path, monkeypatch):
     file = tmp_path / "runs.json"
-    first = trials.run(SMALL, [get_optimizer("jde")], [2], ["f0", "f9"], recording=GrowingRecording(file))
+    first = trials.run_trials(SMALL, [get_optimizer("jde")], [2], ["f0", "f9"], recording=GrowingRecording(file))
     assert read_record(file) == first
     assert [path.name for path in tmp_path.iterdir()] == ["runs.json"]
     run, measure_cell = [], trials.measure_cell
@@ -98,10 +102,10 @@ def test_a_file_grows_and_is_resumed(tmp_path, monkeypatch):
     monkeypatch.setattr(trials, "measure_cell", interrupted)
     both = [get_optimizer("jde"), get_optimizer("de")]
     with pytest.raises(KeyboardInterrupt):
-        trials.run(SMALL, both, [2], ["f0", "f9"], recording=GrowingRecording(file))
+        trials.run_trials(SMALL, both, [2], ["f0", "f9"], recording=GrowingRecording(file))
     assert run == [("f0", "de"), ("f9", "de")]
     monkeypatch.setattr(trials, "measure_cell", measure_cell)
-    last = trials.run(SMALL, both, [2], ["f0", "f9"], recording=GrowingRecording(file))
+    last = trials.run_trials(SMALL, both, [2], ["f0", "f9"], recording=GrowingRecording(file))
     assert last["cells"][:2] == first["cells"]
     assert [(cell["function"], cell["algorithm"]) for cell in last["cells"][2:]] == [("f0", "de"), ("f9", "de")]
     assert read_record(file) == last
@@ -112,9 +116,13 @@ def test_a_budget_may_be_written_in_another_way(tmp_path, nothing_runs):
     write_record(file, {"settings": vars(TrialSettings("nashed2012", "2000", 3)), "cells": []})
     Journal(file, vars(TrialSettings("nashed2012", "2000", 3))).add(("f1", 2, "de"), 0, Trial(0.1, 0.1, 7, 1.5))
     with pytest.raises(AssertionError, match="a cell was run"):
-        trials.run(TrialSettings("nashed2012", "2e3", 3), [get_optimizer("de")], [2], recording=GrowingRecording(file))
+        trials.run_trials(
+            TrialSettings("nashed2012", "2e3", 3), [get_optimizer("de")], [2], recording=GrowingRecording(file)
+        )
     with pytest.raises(ValueError, match=r"runs.json.* has budget='2e3', not '2001'"):
-        trials.run(TrialSettings("nashed2012", "2001", 3), [get_optimizer("de")], [2], recording=GrowingRecording(file))
+        trials.run_trials(
+            TrialSettings("nashed2012", "2001", 3), [get_optimizer("de")], [2], recording=GrowingRecording(file)
+        )
 
 
 def test_a_file_of_an_earlier_version_grows(tmp_path, nothing_runs):
@@ -123,7 +131,7 @@ def test_a_file_of_an_earlier_version_grows(tmp_path, nothing_runs):
     file = tmp_path / "runs.json"
     file.write_text(json.dumps({"settings": vars(SMALL), "cells": [cell]}, indent=1))
     assert read_record(file)["cells"] == [cell]
-    record = trials.run(SMALL, [get_optimizer("jde")], [2], ["f0"], recording=GrowingRecording(file))
+    record = trials.run_trials(SMALL, [get_optimizer("jde")], [2], ["f0"], recording=GrowingRecording(file))
     assert record["cells"] == [cell]
     write_record(file, record)
     assert read_record(file) == record
@@ -131,12 +139,12 @@ def test_a_file_of_an_earlier_version_grows(tmp_path, nothing_runs):
 
 def test_a_file_of_another_version_grows_with_a_warning(tmp_path):
     file = tmp_path / "runs.json"
-    first = trials.run(SMALL, [get_optimizer("jde")], [2], ["f0"], recording=GrowingRecording(file))
+    first = trials.run_trials(SMALL, [get_optimizer("jde")], [2], ["f0"], recording=GrowingRecording(file))
     first["versions"]["skde"] = first["cells"][0]["skde"] = "0.0.9"
     write_record(file, first)
     told = rf"runs.json is of skde 0.0.9, and this is skde {__version__}: .* To have all .* give another file"
     with pytest.warns(UserWarning, match=told):
-        trials.run(SMALL, [get_optimizer("jde")], [2], ["f0", "f9"], recording=GrowingRecording(file))
+        trials.run_trials(SMALL, [get_optimizer("jde")], [2], ["f0", "f9"], recording=GrowingRecording(file))
     assert [cell["skde"] for cell in read_record(file)["cells"]] == ["0.0.9", __version__]
 
 

@@ -64,7 +64,7 @@ def test_boxes_hold_the_minimiser_elsewhere(function: str) -> None:
 
 
 def test_tuning_has_other_boxes_than_the_comparison_and_others_on_every_step() -> None:
-    found = reproduction.instances(PAPER, TuningSettings("nashed2012", 5, 300, "300"))
+    found = reproduction.training_instances(PAPER, TuningSettings("nashed2012", 5, 300, "300"))
     assert len(found) == 20
     for number, instance in enumerate(found):
         held_out = [reproduction.move_problem(instance.problem, box).bounds for box in range(5)]
@@ -74,7 +74,7 @@ def test_tuning_has_other_boxes_than_the_comparison_and_others_on_every_step() -
         assert all((one != other).any() for one, other in itertools.combinations([*boxes, *held_out], 2))
     assert reproduction.rules(PAPER, TuningSettings("nashed2012", 5, 300, "300")) == reproduction.RULES
     published = TuningSettings("nashed2012", 5, 300, "300", as_published=True)
-    assert [problem.name for problem in reproduction.instances(PAPER, published)] == [
+    assert [problem.name for problem in reproduction.training_instances(PAPER, published)] == [
         f"nashed2012/f{k}" for k in range(20)
     ]
     assert reproduction.rules(PAPER, published) == PRESETS["irace-2011"]
@@ -91,28 +91,28 @@ def test_judgement() -> None:
     tiny = [1e-13, 0.0, 1e-20, 0.0, 0.0]
     cells = [cell("f0", 0, low, high), cell("f0", 1, low, high), cell("f1", 0, tiny, [0.0] * 5)]
     cells += [cell("f2", 0, high, low), cell("f2", 1, [1e9], [1e8])]
-    (row,) = comparison.summary({"tuned": {"de": {"python": "DE()"}}, "compared": cells[:3]})
+    (row,) = comparison.summarize_tuning({"tuned": {"de": {"python": "DE()"}}, "compared": cells[:3]})
     assert (row["better"], row["equal"], row["worse"]) == (1, 1, 0)
     assert row["share"] == 0.75
-    (row,) = comparison.summary({"tuned": {"de": {"python": "DE()"}}, "compared": cells[3:4]})
+    (row,) = comparison.summarize_tuning({"tuned": {"de": {"python": "DE()"}}, "compared": cells[3:4]})
     assert (row["better"], row["equal"], row["worse"], row["share"], row["p"]) == (0, 0, 1, 0.0, 1.0)
     # A value that rounding puts below the minimum is as good as the minimum.
-    (row,) = comparison.summary(
+    (row,) = comparison.summarize_tuning(
         {"tuned": {"de": {"python": "DE()"}}, "compared": [cell("f0", 0, [-3.6e-12] * 5, [0.0] * 5)]}
     )
     assert (row["equal"], row["share"]) == (1, 0.5)
     # Twenty functions of which each is better.
     all_better = [cell(f"f{k}", 0, low, high) for k in range(20)]
-    (row,) = comparison.summary({"tuned": {"de": {"python": "DE()"}}, "compared": all_better})
+    (row,) = comparison.summarize_tuning({"tuned": {"de": {"python": "DE()"}}, "compared": all_better})
     assert row["p"] < 1e-4
     assert row["p_boxes"] is None  # of one box nothing is known of others
     record = {"tuned": {"de": {"python": "DE()"}}, "compared": all_better}
-    assert "over functions, unknown over boxes" in comparison.table(PAPER, record)
+    assert "over functions, unknown over boxes" in comparison.format_comparison(PAPER, record)
     # Better on two functions of three: that says little of other functions, but boxes of these differ little.
     ours, theirs = [1.0, 2.0, 3.0, 4.0, 50.0], [6.0, 7.0, 8.0, 9.0, 5.0]
     two_of_three = [cell(f"f{k}", box, low, high) for k in range(2) for box in range(3)]
     two_of_three += [cell("f2", 0, high, low), cell("f2", 1, high, low), cell("f2", 2, theirs, ours)]
-    (row,) = comparison.summary({"tuned": {"de": {"python": "DE()"}}, "compared": two_of_three})
+    (row,) = comparison.summarize_tuning({"tuned": {"de": {"python": "DE()"}}, "compared": two_of_three})
     assert (row["better"], row["equal"], row["worse"]) == (2, 0, 1)
     assert row["p"] > 0.1
     assert row["p_boxes"] < 0.05

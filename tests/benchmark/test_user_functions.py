@@ -99,10 +99,10 @@ def test_a_mapping_is_a_suite(module):
 
 
 def test_functions_of_one_dimension_need_no_dims(module):
-    record = trials.run(trials.TrialSettings(f"{module}:valley", "200", 1), [get_optimizer("jde")], None)
+    record = trials.run_trials(trials.TrialSettings(f"{module}:valley", "200", 1), [get_optimizer("jde")], None)
     assert [cell["dim"] for cell in record["cells"]] == [2]
     with pytest.raises(ValueError, match=r"dims of '.*:bowl' must be given, such as 10,30"):
-        trials.run(trials.TrialSettings(f"{module}:bowl", "200", 1), [get_optimizer("jde")], None)
+        trials.run_trials(trials.TrialSettings(f"{module}:bowl", "200", 1), [get_optimizer("jde")], None)
 
 
 def test_a_suite_by_an_entry_point(module, monkeypatch):
@@ -117,7 +117,7 @@ def test_the_other_runs_go_on_after_a_function_that_raises(module, monkeypatch):
     optimizer, settings = get_optimizer("jde", pop_size=10), trials.TrialSettings(f"{module}:raising", "100", 3, seed=4)
     function = find_suite(settings.suite).function("raising", 2)
     function.objective.calls = 10**6
-    expected = trials.run(settings, [optimizer], [2])["cells"][0]
+    expected = trials.run_trials(settings, [optimizer], [2])["cells"][0]
     function.objective.calls = 8  # the batch raises after these, and then the first run alone
     seen = []
     minimize = type(optimizer).minimize
@@ -132,7 +132,7 @@ def test_the_other_runs_go_on_after_a_function_that_raises(module, monkeypatch):
     with pytest.raises(
         RuntimeError, match="first run 1 of jde:pop_size=10 on raising D=2: ZeroDivisionError: in the f"
     ):
-        trials.run(settings, [optimizer], [2], recording=trials.GrowingRecording(started=kept.update))
+        trials.run_trials(settings, [optimizer], [2], recording=trials.GrowingRecording(started=kept.update))
     (cell,) = kept["cells"]
     assert cell["failures"] == [{"run": 1, "error": "ZeroDivisionError: in the function"}]
     # Each run alone has the bits that it has in a batch.
@@ -156,7 +156,7 @@ def test_a_function_that_exits_is_a_run_that_failed(module, algorithm, capsys):
 def test_a_value_of_minus_infinity_is_a_failure(module, algorithm):
     settings, kept = trials.TrialSettings(f"{module}:unbounded", "200", 1), {}
     with pytest.raises(RuntimeError, match="the function returned -inf, which has no error"):
-        trials.run(
+        trials.run_trials(
             settings,
             [get_optimizer(algorithm)],
             [2],
@@ -173,12 +173,12 @@ def test_return_values_are_checked_alike_for_every_library(module, algorithm):
         pytest.importorskip("minionpy")
     optimizer = get_optimizer(algorithm)
     cells = [
-        trials.run(trials.TrialSettings(f"{module}:{name}", "200", 1), [optimizer], [2])["cells"][0]
+        trials.run_trials(trials.TrialSettings(f"{module}:{name}", "200", 1), [optimizer], [2])["cells"][0]
         for name in ("bowl", "column")
     ]
     assert cells[0]["best"] == cells[1]["best"]
     with pytest.raises(RuntimeError, match="must hold real numbers, got dtype complex128"):
-        trials.run(trials.TrialSettings(f"{module}:complex_values", "200", 1), [optimizer], [2])
+        trials.run_trials(trials.TrialSettings(f"{module}:complex_values", "200", 1), [optimizer], [2])
 
 
 def test_a_record_goes_on_with_the_same_minimum_only(module, tmp_path):
@@ -186,11 +186,11 @@ def test_a_record_goes_on_with_the_same_minimum_only(module, tmp_path):
         trials.TrialSettings(f"{module}:bowl", "200", 1),
         trials.GrowingRecording(out=tmp_path / "runs.json"),
     )
-    trials.run(settings, [get_optimizer("jde")], [2], recording=recording)
+    trials.run_trials(settings, [get_optimizer("jde")], [2], recording=recording)
     (tmp_path / f"{module}.py").write_text(MODULE.replace("bowl.f_opt = 3.0", "bowl.f_opt = 2.0"))
     sys.modules.pop(module)
     with pytest.raises(ValueError, match=r"runs\.json has bowl D=2 with f_opt=3\.0, and the function has 2\.0 now"):
-        trials.run(settings, [get_optimizer("de")], [2], recording=recording)
+        trials.run_trials(settings, [get_optimizer("de")], [2], recording=recording)
 
 
 @pytest.mark.parametrize(

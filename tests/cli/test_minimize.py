@@ -298,7 +298,7 @@ def test_the_result_is_printed_before_it_is_written(capsys, tmp_path, monkeypatc
 
 
 def test_speed_is_printed_before_it_is_written(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr("skde.benchmark.speed.measure", lambda *arguments, **options: {"figures": []})
+    monkeypatch.setattr("skde.benchmark.speed.measure_speed", lambda *arguments, **options: {"figures": []})
     monkeypatch.setattr("skde.benchmark.records.replace_text", full)
     assert main(["bench", "speed", "--out", str(tmp_path / "speed.json"), "--json"]) == 2
     assert json.loads(capsys.readouterr().out) == {"figures": []}

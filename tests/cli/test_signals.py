@@ -198,7 +198,7 @@ EXPERIMENTS = pytest.mark.parametrize(
 def test_experiments(
     module: Any, arguments: list[str], json_too: bool, monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path
 ) -> None:
-    measure = "measure_solver" if module is fabris2012 else "measure_cell"
+    measure = {trials: "measure_cell", papers: "measure_paper_cell", fabris2012: "measure_solver"}[module]
     monkeypatch.setattr(module, measure, interrupted(getattr(module, measure)))
     arguments = [*arguments, "--out", str(tmp_path / "record.json")]
     assert main([*arguments, *["--json"] * json_too]) == 130

@@ -17,7 +17,7 @@ from skde.engines.gpu import graph_replay
 from skde.engines.gpu.graph_replay import (
     LEAST_GENERATIONS,
     Generation,
-    Pace,
+    StepTime,
     check_replay,
     reason_by_pace,
     reason_to_step,
@@ -332,10 +332,12 @@ def test_reasons_against_a_recording() -> None:
 
 
 def test_reasons_by_the_pace_of_steps() -> None:
-    assert reason_by_pace(Pace(150e-6, 170e-6), np.inf) is None
-    assert reason_by_pace(Pace(150e-6, 170e-6), 0.0171) is None
-    assert reason_by_pace(Pace(150e-6, 170e-6), 0.0169) == "max_time leaves 0.0169 s, and a generation takes 0.00017 s"
-    assert reason_by_pace(Pace(150e-6, 500e-6), np.inf) == (
+    assert reason_by_pace(StepTime(150e-6, 170e-6), np.inf) is None
+    assert reason_by_pace(StepTime(150e-6, 170e-6), 0.0171) is None
+    assert (
+        reason_by_pace(StepTime(150e-6, 170e-6), 0.0169) == "max_time leaves 0.0169 s, and a generation takes 0.00017 s"
+    )
+    assert reason_by_pace(StepTime(150e-6, 500e-6), np.inf) == (
         "the device needs 500 us for a generation, of which the host takes 150 us, and a replay saves only these"
     )
 

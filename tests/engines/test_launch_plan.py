@@ -15,7 +15,7 @@ from skde.algorithms import get_algorithm
 from skde.benchmark.generations import constant_size, new_batch
 from skde.engines import choose_device
 from skde.engines.gpu.engine import CudaEngine, count_repeated_vectors
-from skde.engines.gpu.launch_plan import LANES, STEP_BLOCKS, Device, Plan, Work, make_plan, step_plan
+from skde.engines.gpu.launch_plan import LANES, STEP_BLOCKS, Device, Plan, Work, make_launch_plan, step_plan
 
 H200 = Device(multiprocessors=132, shared_per_block=232_448)
 
@@ -28,7 +28,7 @@ def resident(team: str, threads: int, least: int, trials_shared: int, shared_byt
 def plan(**work: Any) -> Plan:
     """Plan for an H200."""
     options: dict[str, Any] = {"dim": 30, "pop": 100, "n_runs": 1, "scratch": 0, "array_sizes": (), "itemsize": 8}
-    return make_plan(Work(**{**options, **work}), H200, resident)
+    return make_launch_plan(Work(**{**options, **work}), H200, resident)
 
 
 @given(pop=st.integers(1, 10**6), n_runs=st.integers(1, 10**5))

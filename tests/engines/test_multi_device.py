@@ -89,7 +89,9 @@ def test_legs_end_at_migrations() -> None:
     assert list(islands.stretches(-1, 25)) == [(-1, 10), (10, 20), (20, 25)]
     assert [g for g in range(31) if islands.migrates(g)] == [10, 20, 30]
     assert list(Archipelago().stretches(-1, 25)) == [(-1, 25)]
-    assert [Archipelago(n_islands=4, first=first).begun(n) for first, n in ((0, 4), (3, 1), (3, 2), (2, 8))] == [
+    assert [
+        Archipelago(n_islands=4, first=first).count_islands(n) for first, n in ((0, 4), (3, 1), (3, 2), (2, 8))
+    ] == [
         4,
         4,
         8,

@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 from skde.cli.main import main
 from skde.tuning import FriedmanPruner, IteratedRacingSampler, RacingTuner, Rules, Space, space_of
 from skde.tuning.cli import WORKER_OPTIONS
-from skde.tuning.rules import preset
+from skde.tuning.rules import find_preset
 from skde.tuning.study_storage import IDENTITY, StudyRecord, open_storage
 from skde.tuning.work_queue import QueuedExperiment, WorkQueue
 
@@ -121,7 +121,7 @@ def test_every_rule_is_tested() -> None:
         (lambda: Space(SPACE, ordinal="kind"), "ordinal must be a list of names, got a name"),
         (lambda: Space(SPACE, initial=3), "initial must be a list of mappings, got 3"),
         (lambda: space_of("DE"), "did you mean 'de'?"),
-        (lambda: preset("Elitist"), "did you mean 'elitist'?"),
+        (lambda: find_preset("Elitist"), "did you mean 'elitist'?"),
         (lambda: IteratedRacingSampler(n_trials=0), "n_trials must be an integer >= 1, got 0"),
         (lambda: IteratedRacingSampler(seed="a"), "seed must be an integer >= 0, got 'a' (str)"),
         (lambda: FriedmanPruner(p_threshold=1), "p_threshold must be a number in (0, 1), got 1"),

@@ -20,11 +20,11 @@ from skde.tuning.configuration_sampling import (
     RaceStage,
     SamplingModel,
     children,
+    draw_truncated_normal,
     first_configurations,
     next_configurations,
     restart_model,
     too_similar,
-    truncated_normal,
     update_model,
 )
 from skde.tuning.parameter_scale import ParameterScale
@@ -210,13 +210,13 @@ def test_a_soft_restart_goes_two_races_back() -> None:
 @pytest.mark.parametrize("sigma", [0.01, 0.2, 0.5])
 def test_truncated_normal(mean: float, sigma: float) -> None:
     generator = rng()
-    found = [truncated_normal(mean, sigma, generator) for _ in range(2000)]
+    found = [draw_truncated_normal(mean, sigma, generator) for _ in range(2000)]
     expected = stats.truncnorm(-mean / sigma, (1 - mean) / sigma, mean, sigma)
     assert stats.kstest(found, expected.cdf).pvalue > 0.01
 
 
 def test_tiny_deviations_stay_at_the_mean() -> None:
-    assert truncated_normal(0.25, 1e-300, rng()) == pytest.approx(0.25)
+    assert draw_truncated_normal(0.25, 1e-300, rng()) == pytest.approx(0.25)
 
 
 def test_parents_are_weighted_by_rank() -> None:

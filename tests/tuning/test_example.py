@@ -60,7 +60,7 @@ def test_the_other_tasks_can_be_tuned_and_judged(tuners: ModuleType, name: str) 
     for tuner in ("racing, means", "racing, elitist"):
         params = tuners.TUNERS[tuner](task, 0)
         assert set(params) == set(task.space)
-        (value,) = tuners.held_out_costs(task, [params], 0, 1)
+        (value,) = tuners.measure_held_out(task, [params], 0, 1)
         assert np.isfinite(value)
 
 

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from skde.tuning.race import Race
-from skde.tuning.rules import preset
+from skde.tuning.rules import find_preset
 
 RACES = 300
 
 
 def lost(test: str, spending: bool, seed: int) -> bool:
     """Whether configuration 0 is eliminated in a race of five equal ones over thirty steps, with a test at each."""
-    rules = replace(preset("irace-2011", test=test), spending=spending)
+    rules = replace(find_preset("irace-2011", test=test), spending=spending)
     race = Race(rules, range(5), lambda position: position, minimum=1, budget=150, limit=150)
     rng = np.random.default_rng(seed)
     while race.ended is None:

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from skde.tuning.iterated_race import AllRejectedError, IteratedRace
 from skde.tuning.race import Experiment, Race
-from skde.tuning.rules import Rules, preset
+from skde.tuning.rules import Rules, find_preset
 
-PLAIN = preset("irace-2011")
-ELITIST = preset("elitist")
+PLAIN = find_preset("irace-2011")
+ELITIST = find_preset("elitist")
 Cost = Callable[[int, int], float]
 
 
@@ -62,7 +62,7 @@ def test_after_the_first_test_one_step_at_a_time() -> None:
 
 
 def test_each_test_steps_at_a_time() -> None:
-    race = make(preset("irace-2011", each_test=3), n=4, minimum=1)
+    race = make(find_preset("irace-2011", each_test=3), n=4, minimum=1)
     for experiment in race.pending():
         race.add_result(experiment, alike(*experiment))
     # The first test is due at the first multiple of 3 that is not before first_test.
@@ -149,7 +149,7 @@ def test_two_tests_without_elimination_end_an_elitist_race() -> None:
     # The test at the first_test does not count, as in irace: steps 6 and 7 are the two.
     assert race.position == 7
     assert race.ended == "2 tests in a row eliminated no configuration"
-    for rules in (PLAIN, preset("elitist", patience=None)):
+    for rules in (PLAIN, find_preset("elitist", patience=None)):
         patient = make(rules, n=6, minimum=1, budget=120)
         run(patient, alike)
         assert patient.position == 20
@@ -308,11 +308,11 @@ def test_a_race_of_2011_has_new_steps_and_runs_elites_again() -> None:
 
 
 def test_rules_may_keep_more_of_a_race() -> None:
-    told = races(preset("elitist", survivors=6), noisy, budget=2000)
+    told = races(find_preset("elitist", survivors=6), noisy, budget=2000)
     assert all(len(race["elites"]) == 6 for race in told)
     assert all(race["plan"].elites == before["elites"] for before, race in pairwise(told))
     # Those of a race in which one configuration after the other drops out.
-    won = races(preset("elitist", survivors=6), by_number, budget=2000)
+    won = races(find_preset("elitist", survivors=6), by_number, budget=2000)
     assert won[0]["ended"] in {f"{n} alive, at most 6 wanted" for n in range(1, 7)}
     assert won[0]["elites"] == list(range(len(won[0]["elites"])))
 
@@ -326,12 +326,12 @@ def test_the_last_planned_race_may_be_a_final() -> None:
     told = races(ELITIST, random)
     assert len(told) > 3
     assert "eliminated no configuration" in told[2]["ended"]
-    told = races(preset("elitist", final=True), random)
+    told = races(find_preset("elitist", final=True), random)
     assert len(told) == 3
     assert "eliminated no configuration" in told[0]["ended"]
     assert "eliminated no configuration" not in told[2]["ended"]
     assert told[2]["used"] > 600 - 30
-    won = races(preset("elitist", final=True), lambda configuration, step: float(configuration))
+    won = races(find_preset("elitist", final=True), lambda configuration, step: float(configuration))
     assert len(won) == 3
     assert won[2]["used"] < 600
     assert "alive, at most 3 wanted" in won[2]["ended"]
@@ -346,7 +346,7 @@ def test_with_few_steps_no_other_is_used(rules: Rules) -> None:
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([PLAIN, ELITIST]), st.sampled_from(["friedman", "t-holm"]))
 def test_decisions_do_not_depend_on_the_order_of_results(seed: int, rules: Rules, test: str) -> None:
-    rules = preset("elitist" if rules.elitist else "irace-2011", test=test)
+    rules = find_preset("elitist" if rules.elitist else "irace-2011", test=test)
 
     def cost(configuration: int, step: int) -> float:
         rng = np.random.default_rng([seed, configuration, step])
@@ -378,7 +378,7 @@ def test_the_best_configuration_survives() -> None:
 @pytest.mark.parametrize(("budget", "steps"), [(23, 6), (24, 6), (35, 6), (36, 9), (47, 9), (48, 12)])
 def test_a_race_begins_no_block_of_steps_that_its_budget_does_not_end(budget: int, steps: int) -> None:
     """Four configurations, tests after every third step: a block costs 12 experiments."""
-    race = make(preset("irace-2011", each_test=3, first_test=6), n=4, minimum=1, budget=budget)
+    race = make(find_preset("irace-2011", each_test=3, first_test=6), n=4, minimum=1, budget=budget)
     run(race, lambda configuration, step: float((configuration + step) % 4))
     assert race.ended == "the race's experiments do not suffice for the next test"
     assert (race.position, race.used) == (steps, 4 * steps)

@@ -22,11 +22,11 @@ import skde
 from skde import DE
 from skde.cli.main import main
 from skde.tuning import RacingTuner, Space
-from skde.tuning.held_out import held_out_step
+from skde.tuning.held_out import make_held_out_step
 from skde.tuning.loop import Result, TuningSetting
 from skde.tuning.report import cost, elite_lines, label, page, rank_rows
 from skde.tuning.report_plots import bars, distributions_of, parallel_coordinates, values_by_race
-from skde.tuning.rules import preset
+from skde.tuning.rules import find_preset
 
 from .landscape import INSTANCES, SPACE
 from .landscape import cost as landscape
@@ -131,7 +131,7 @@ def test_it_begins_with_the_best_against_the_default(tmp_path: Path) -> None:
     assert all(0 <= float(best) < float(default) for _, _, best, default, *_ in rows[1:3])
     assert rows[3][2:] == ["-", "-", "6", "0"]  # ranks are compared, and costs of two instances have no mean
     used = {result.seed for result in fitted.results_}
-    assert not used & {held_out_step(fitted._loop.setting, k)[1] for k in range(6)}
+    assert not used & {make_held_out_step(fitted._loop.setting, k)[1] for k in range(6)}
     assert first_section(fitted, tmp_path / "report.html", held_out=0).startswith("The best configurations</h2>")
 
 
@@ -142,7 +142,7 @@ def test_the_default_of_a_function_is_the_first_initial_configuration(fitted: Ra
     space = Space(SPACE, initial=[initial])
     with_default = RacingTuner(space, [10.0], max_experiments=150, random_state=1).fit(landscape)
     row = re.findall(r"<td>(.*?)</td>", first_section(with_default, path, held_out=8))
-    expected = [landscape(initial, 10.0, held_out_step(with_default._loop.setting, k)[1]) for k in range(8)]
+    expected = [landscape(initial, 10.0, make_held_out_step(with_default._loop.setting, k)[1]) for k in range(8)]
     assert row[3] == f"{np.mean(expected):.4g}"
     assert row[4] == "8"
 
@@ -289,12 +289,12 @@ def test_a_report_that_cannot_be_drawn_is_refused(
 
 
 def test_held_out_steps_have_seeds_of_their_own() -> None:
-    setting = TuningSetting(Space({"x": FloatDistribution(0, 1)}), [1, 2, 3], preset("elitist"), 500, 7)
-    steps = [held_out_step(setting, k) for k in range(40)]
+    setting = TuningSetting(Space({"x": FloatDistribution(0, 1)}), [1, 2, 3], find_preset("elitist"), 500, 7)
+    steps = [make_held_out_step(setting, k) for k in range(40)]
     assert [instance for instance, _ in steps] == [k % 3 for k in range(40)]
     seeds = {seed for _, seed in steps}
     assert len(seeds) == 40
     assert all(0 <= seed < 2**31 for seed in seeds)
     assert not seeds & {setting.step(k)[1] for k in range(2000)}
-    assert [held_out_step(replace(setting, seed=8), k)[1] for k in range(3)] != [seed for _, seed in steps[:3]]
-    assert [held_out_step(replace(setting, instances=[1]), k)[1] for k in range(40)] == [seed for _, seed in steps]
+    assert [make_held_out_step(replace(setting, seed=8), k)[1] for k in range(3)] != [seed for _, seed in steps[:3]]
+    assert [make_held_out_step(replace(setting, instances=[1]), k)[1] for k in range(40)] == [seed for _, seed in steps]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from skde.tuning.rules import PRESETS, Rules, n_iterations, n_survivors, preset, race_budget
+from skde.tuning.rules import PRESETS, Rules, find_preset, n_iterations, n_survivors, race_budget
 
 
 @pytest.mark.parametrize(("n", "expected"), [(1, 2), (2, 3), (3, 3), (4, 4), (6, 4), (7, 4), (8, 5), (100, 8)])
@@ -47,18 +47,18 @@ def test_2011_grows_the_denominator_up_to_the_fifth_race(iteration: int, expecte
     ],
 )
 def test_elites_save_their_finished_experiments(each: int, n_elites: int, n_old: int, expected: int) -> None:
-    assert preset("elitist", each_test=each).configurations(600, 2, n_elites, n_old) == expected
+    assert find_preset("elitist", each_test=each).configurations(600, 2, n_elites, n_old) == expected
 
 
 def test_first_test_may_limit_the_configurations() -> None:
-    assert preset("irace-2011", first_test=9).configurations(1000, 1) == 100
+    assert find_preset("irace-2011", first_test=9).configurations(1000, 1) == 100
 
 
 @pytest.mark.parametrize("name", sorted(PRESETS))
 @pytest.mark.parametrize("n_parameters", [1, 3, 6, 20])
 @pytest.mark.parametrize("each_test", [1, 4])
 def test_the_least_budget_is_the_least_that_begins_a_race(name: str, n_parameters: int, each_test: int) -> None:
-    rules = preset(name, each_test=each_test)
+    rules = find_preset(name, each_test=each_test)
 
     def first(budget: int) -> int:
         return rules.configurations(race_budget(budget, 1, n_iterations(n_parameters)), 1)
@@ -100,9 +100,9 @@ def test_invalid_rules_are_refused(changes: dict[str, Any], message: str) -> Non
 @pytest.mark.parametrize("changes", [{"test": "wilcoxon"}, {"test": None}])
 def test_unknown_tests_are_refused(changes: dict[str, str]) -> None:
     with pytest.raises(ValueError, match="test must be one of"):
-        preset("elitist", **changes)
+        find_preset("elitist", **changes)
 
 
 def test_unknown_presets_are_refused() -> None:
     with pytest.raises(ValueError, match="did you mean 'elitist'"):
-        preset("elitest")
+        find_preset("elitest")

@@ -15,7 +15,15 @@ from skde.tuning import PRESETS, RacingTuner, Rules, Space
 from skde.tuning.parameter_scale import uniform
 from skde.tuning.race import Experiment, Race
 from skde.tuning.space import Configuration
-from skde.tuning.surrogate import MOST, Surrogate, by_instance, normal_scores, position, table, without_step_effects
+from skde.tuning.surrogate import (
+    MOST,
+    Surrogate,
+    arrange_costs,
+    by_instance,
+    normal_scores,
+    position,
+    without_step_effects,
+)
 
 from .landscape import INSTANCES, SPACE, cost, truth
 
@@ -124,7 +132,7 @@ def test_normal_scores_depend_on_ranks_alone() -> None:
 
 def test_of_many_configurations_those_with_the_most_results_count() -> None:
     results = {Experiment(c, 0): 1.0 for c in range(MOST + 10)} | {Experiment(c, 4): 2.0 for c in range(5)}
-    numbers, steps, costs = table(results)
+    numbers, steps, costs = arrange_costs(results)
     assert numbers == [*range(5), *range(15, MOST + 10)]
     assert steps == [0, 4]
     assert costs.shape == (MOST, 2)

@@ -71,12 +71,12 @@ class SequentialTarget(Target):
         """Yield the outcomes in the order of the jobs; `close` ends joblib's workers."""
         if not self.batched:
             for job in jobs:
-                yield measure(self.cost, job)
+                yield measure_cost(self.cost, job)
             return
         import joblib
 
         parallel = joblib.Parallel(n_jobs=self.n_jobs, return_as="generator")
-        outcomes = parallel(joblib.delayed(measure)(self.cost, job) for job in jobs)
+        outcomes = parallel(joblib.delayed(measure_cost)(self.cost, job) for job in jobs)
         try:
             for outcome in outcomes:  # noqa: UP028 - yield from would close them outside the filter below
                 yield outcome
@@ -103,7 +103,7 @@ class SequentialTarget(Target):
         return self.cost.parameter_names
 
 
-def measure(cost: Cost, job: TargetJob) -> TargetOutcome:
+def measure_cost(cost: Cost, job: TargetJob) -> TargetOutcome:
     """Return the outcome of one experiment; any exception but that of several costs is its configuration's failure."""
     begin = time.perf_counter()
     try:
@@ -192,7 +192,7 @@ class EstimatorCost(Cost):
 
     def __call__(self, job: TargetJob) -> float:
         """Return the cost."""
-        X, y = data_of(job.instance)
+        X, y = read_data(job.instance)
         estimator = self.configure(job.params)
         estimator.set_params(**seeds_of(estimator, job.seed))
         stratify = y if is_classifier(estimator) else None
@@ -216,7 +216,7 @@ class EstimatorCost(Cost):
         """Refuse instances that are no data sets."""
         for number, instance in enumerate(instances):
             try:
-                X, y = data_of(instance)
+                X, y = read_data(instance)
                 check_consistent_length(X, y)  # a sparse X has no len()
                 fits = y is not None
             except (TypeError, ValueError):
@@ -225,7 +225,7 @@ class EstimatorCost(Cost):
                 raise ValueError(f"instances[{number}] must be a data set: (X, y) of the same length, or a Bunch")
 
 
-def data_of(instance: Any) -> tuple[Any, Any]:
+def read_data(instance: Any) -> tuple[Any, Any]:
     """Return X and y of a pair, or of one of scikit-learn's data sets."""
     if hasattr(instance, "data") and hasattr(instance, "target"):
         return instance.data, instance.target

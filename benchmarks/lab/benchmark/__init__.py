@@ -29,14 +29,14 @@ def today() -> str:
     return now().partition("T")[0]
 
 
-def versions() -> dict[str, str]:
+def list_versions() -> dict[str, str]:
     """Return the versions of skde, Python, the libraries in use, and the libraries that skde is compared with."""
     return environment.versions(PEERS)
 
 
 def provenance(command: str) -> dict[str, Any]:
     """Return the first entries of a record: date, machine, versions, commit and command of the measurement."""
-    return {"date": now(), "machine": machine(), "versions": versions(), "commit": commit(), "command": command}
+    return {"date": now(), "machine": machine(), "versions": list_versions(), "commit": commit(), "command": command}
 
 
 def commit() -> str | None:

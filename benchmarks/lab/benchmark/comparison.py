@@ -65,12 +65,12 @@ class Comparison:
         return {verdict: found.count(verdict) for verdict in VERDICTS if verdict in found}
 
 
-def errors(cell: Cell) -> FloatArray:
+def read_errors(cell: Cell) -> FloatArray:
     """Return the errors of a cell's runs; null means infinity."""
     return numbers(cell["error"])
 
 
-def best_of(cell: Cell) -> FloatArray:
+def read_best_values(cell: Cell) -> FloatArray:
     """Return the best values of a cell's runs; null means infinity."""
     return numbers(cell["best"])
 

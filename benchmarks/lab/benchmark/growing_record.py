@@ -14,7 +14,7 @@ from skde.engines import choose_engine
 from skde.utils.progress_bar import ProgressBar
 
 
-def nothing() -> None:
+def do_nothing() -> None:
     """Do nothing."""
 
 
@@ -36,7 +36,7 @@ class CellJob(NamedTuple):
     key: dict[str, Any]
     text: str
     measure: Callable[[], Cell]
-    saved: Callable[[], object] = nothing
+    saved: Callable[[], object] = do_nothing
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ def warn_of_version(path: str | os.PathLike[str], found: Record, running: str) -
         )
 
 
-def source_of(record: Record) -> Cell:
+def describe_origin(record: Record) -> Cell:
     """Return version, processor and commit of the cells that are measured now; others may have grown elsewhere."""
     return {"skde": record["versions"]["skde"], "cpu": record["machine"]["cpu"], "commit": record["commit"]}
 

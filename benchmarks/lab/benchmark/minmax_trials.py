@@ -72,7 +72,7 @@ def feasible_best(cell: Cell) -> FloatArray:
     return values
 
 
-def describe(found: Sequence[float] | FloatArray) -> Values:
+def describe_values(found: Sequence[float] | FloatArray) -> Values:
     """Return best, median, mean, standard deviation and worst of one or more values."""
     values = np.asarray(found, np.float64)
     spread = len(values) > 1 and bool(np.isfinite(values).all())

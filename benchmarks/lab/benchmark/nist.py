@@ -247,7 +247,7 @@ def agreement(values: FloatArray, certified: FloatArray) -> float:
 
 
 @cache
-def records() -> dict[str, Any]:
+def load_records() -> dict[str, Any]:
     """Return the data by name."""
     found: dict[str, Any] = json.loads(files("skde.benchmark").joinpath("nist.json").read_text())
     return found
@@ -276,7 +276,7 @@ def load_regression(name: str) -> Regression:
     >>> load_regression("Thurber").y.shape
     (37,)
     """
-    data = records()[name]
+    data = load_records()[name]
     X, y = np.array(data["x"], np.float64).T, np.array(data["y"], np.float64)
     return Regression(
         name=name,

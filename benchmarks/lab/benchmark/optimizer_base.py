@@ -91,10 +91,10 @@ class RunsOutcome:
     @classmethod
     def of_failure(cls, runs: int, error: BaseException) -> RunsOutcome:
         """Return the outcome of runs that failed together."""
-        return cls([inf] * runs, [0] * runs, [None] * runs, dict.fromkeys(range(runs), describe(error)))
+        return cls([inf] * runs, [0] * runs, [None] * runs, dict.fromkeys(range(runs), describe_error(error)))
 
 
-def describe(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """Return the first line of an error, with its type."""
     return f"{type(error).__name__}: {error}".splitlines()[0]
 

@@ -134,7 +134,7 @@ class PaperExperiment:
     @property
     def text(self) -> str:
         """Name and parameters of the algorithm, as in records."""
-        return describe(self.optimizer)
+        return name_algorithm(self.optimizer)
 
     @property
     def key(self) -> dict[str, Any]:
@@ -218,7 +218,7 @@ def values_of(experiment: PaperExperiment, what: str) -> Iterable[Any]:
     return experiment.tables if what == "table" else (getattr(experiment, what),)
 
 
-def measure_cell(problem: Any, experiment: PaperExperiment, settings: ProtocolSettings) -> Cell:
+def measure_paper_cell(problem: Any, experiment: PaperExperiment, settings: ProtocolSettings) -> Cell:
     """Measure one experiment; compilation for a GPU comes before."""
     device = "cpu" if experiment.model in CPU_MODELS else settings.device
     make = Minimizer if experiment.model == "auto" else partial(ModelMinimizer.with_model, experiment.model)
@@ -268,14 +268,14 @@ def mean_curve(histories: Sequence[Any]) -> list[float | None]:
     return [float(f"{value:.4g}") if np.isfinite(value) else None for value in np.mean(values, axis=0)]
 
 
-def timed_models(names: Iterable[str], device: str) -> list[str]:
+def find_timed_models(names: Iterable[str], device: str) -> list[str]:
     """Return those of some execution models that run on a device; on a GPU also those of the CPU."""
     on_cpu = (*CPU_MODELS, "auto")
     found = [name for name in names if name in on_cpu or (device != "cpu" and name in EXECUTION_MODELS)]
     return [name for name in found if name != "auto" or "persistent" not in found]
 
 
-def describe(algorithm: Algorithm) -> str:
+def name_algorithm(algorithm: Algorithm) -> str:
     """Return an algorithm's name with the parameters that differ from its defaults, as in records."""
     given, default = algorithm.get_params(), type(algorithm)().get_params()
     text = ",".join(f"{name}={option_text(value)}" for name, value in given.items() if value != default[name])

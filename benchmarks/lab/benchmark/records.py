@@ -297,13 +297,13 @@ def write_record(file: str | os.PathLike[str], record: Record) -> None:
 
 def write_figures(file: str | os.PathLike[str], record: Record) -> None:
     """Write the record of another measurement."""
-    replace_text(file, text_of(record) + "\n")
+    replace_text(file, format_record(record) + "\n")
 
 
-def text_of(value: Any, depth: int = 0) -> str:
+def format_record(value: Any, depth: int = 0) -> str:
     """Return JSON with a line for each entry of an object that has objects, and for each object of a list."""
     if isinstance(value, dict) and (depth == 0 or any(map(holds_objects, value.values()))):
-        lines = [f"{json.dumps(str(name))}: {text_of(item, depth + 1)}" for name, item in value.items()]
+        lines = [f"{json.dumps(str(name))}: {format_record(item, depth + 1)}" for name, item in value.items()]
         return bracket(lines, "{}", depth)
     if holds_objects(value) and isinstance(value, list):
         return bracket([json_of(item) for item in value], "[]", depth)

@@ -17,7 +17,7 @@ from skde.benchmark.report_pages import (
     Plot,
     ReportTable,
     Section,
-    csv_text,
+    format_csv,
     html_page,
     markdown_page,
     svg_file,
@@ -146,7 +146,7 @@ def dim_parts(
     ]
 
 
-def write_report(report: BenchmarkReport, out: str | os.PathLike[str]) -> list[Path]:
+def write_pages(report: BenchmarkReport, out: str | os.PathLike[str]) -> list[Path]:
     """Write a report's files into a folder, and return them.
 
     Parameters
@@ -173,8 +173,8 @@ def write_report(report: BenchmarkReport, out: str | os.PathLike[str]) -> list[P
         if isinstance(part, Plot):
             texts[f"{part.name}.svg"] = svg_file(part)
         else:
-            texts[f"{part.name}.csv"] = csv_text(part)
-    texts |= {f"{table.name}.csv": csv_text(table) for table in report.data}
+            texts[f"{part.name}.csv"] = format_csv(part)
+    texts |= {f"{table.name}.csv": format_csv(table) for table in report.data}
     try:
         folder.mkdir(exist_ok=True)
         for name, text in texts.items():

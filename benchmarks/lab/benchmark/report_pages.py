@@ -101,7 +101,7 @@ class BenchmarkReport:
             yield from section.parts
 
 
-def number_text(value: Any) -> str:
+def format_number(value: Any) -> str:
     """Return a cell's text: numbers with three digits or more, a dash for None."""
     if value is None:
         return "-"
@@ -176,7 +176,7 @@ def html_row(table: ReportTable, number: int, row: list[Any]) -> str:
     """Return a row of a table as HTML."""
     cells = []
     for column, value in enumerate(row):
-        text = html.escape(number_text(value))
+        text = html.escape(format_number(value))
         if column < table.n_labels:
             cells.append(f'<th scope="row">{text}</th>')
         elif (number, column) in table.marked:
@@ -217,7 +217,7 @@ def markdown_table(table: ReportTable) -> list[str]:
     lines = [markdown_row([markdown_text(name) for name in table.header])]
     lines.append(markdown_row(["---"] * table.n_labels + ["---:"] * (len(table.header) - table.n_labels)))
     for number, row in enumerate(table.rows):
-        texts = [markdown_text(number_text(value)) for value in row]
+        texts = [markdown_text(format_number(value)) for value in row]
         lines.append(
             markdown_row([f"**{t}**" if (number, column) in table.marked else t for column, t in enumerate(texts)])
         )
@@ -236,7 +236,7 @@ def markdown_text(text: str) -> str:
     return text
 
 
-def csv_text(table: ReportTable) -> str:
+def format_csv(table: ReportTable) -> str:
     """Return a table as CSV, with all digits; a column `marked` names the marked columns of a row, if there are any."""
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")

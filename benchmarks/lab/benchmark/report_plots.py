@@ -15,7 +15,7 @@ from skde.benchmark.records import Cell, Record
 from skde.benchmark.report_pages import Plot, ReportTable
 from skde.benchmark.results_folder import SuiteResults
 from skde.benchmark.statistics import numbers
-from skde.benchmark.trial_scores import expected_running_time
+from skde.benchmark.trial_scores import estimate_running_time
 from skde.curves import HIGHEST_TARGET, TARGETS, evals_to_goals, quartiles, targets
 from skde.typing import FloatArray
 from skde.utils.hypothesis_tests import ALPHA, friedman_ranks, nemenyi, posthocs
@@ -58,7 +58,7 @@ def line_style(number: int) -> dict[str, Any]:
 
 
 @contextmanager
-def figure(width: float, height: float) -> Iterator[Any]:
+def open_figure(width: float, height: float) -> Iterator[Any]:
     """Give a figure of matplotlib in the report's style."""
     if find_spec("matplotlib") is None:
         raise ValueError("the plots of a report need matplotlib, which is not installed: pip install 'skde[bench]'")
@@ -93,7 +93,7 @@ def legend(drawn: Any, experiment: SuiteResults, dim: int) -> None:
     drawn.legend(handles, labels, loc="outside upper center", ncols=min(len(labels), 4), handlelength=2.6)
 
 
-def thin_ticks(axis: Any) -> None:
+def set_few_ticks(axis: Any) -> None:
     """Give a logarithmic axis few ticks, with texts such as 1e-8."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
@@ -142,7 +142,7 @@ def convergence_plot(experiment: SuiteResults, dim: int, prefix: str) -> tuple[P
     columns, rows = min(COLUMNS, len(functions)), -(-len(functions) // COLUMNS)
     name = f"{prefix}convergence-d{dim}"
     table: list[list[Any]] = []
-    with figure(10.5 if columns == COLUMNS else 4.2 * columns, 2.3 * rows + 0.7) as drawn:
+    with open_figure(10.5 if columns == COLUMNS else 4.2 * columns, 2.3 * rows + 0.7) as drawn:
         axes = drawn.subplots(rows, columns, squeeze=False).ravel()
         finite: set[str] = set()
         for function, number, (n_evals, errors) in found:
@@ -161,10 +161,10 @@ def convergence_plot(experiment: SuiteResults, dim: int, prefix: str) -> tuple[P
         first, most = limits([curves for _, _, curves in found])
         for function, ax in zip(functions, axes, strict=False):
             ax.set(title=function, xscale="log", xlim=(first, most))
-            thin_ticks(ax.xaxis)
+            set_few_ticks(ax.xaxis)
             if function in finite:
                 ax.set_yscale("log")
-                thin_ticks(ax.yaxis)
+                set_few_ticks(ax.yaxis)
             else:
                 ax.set_yticks([])
                 ax.text(0.5, 0.5, "no finite error", transform=ax.transAxes, ha="center", va="center", color=FAINT)
@@ -198,7 +198,7 @@ def ecdf_plot(experiment: SuiteResults, dim: int, prefix: str) -> tuple[Plot, Re
     name = f"{prefix}ecdf-d{dim}"
     table: list[list[Any]] = []
     first, most = (place / dim for place in limits([one for curves in complete for one in curves if one is not None]))
-    with figure(8.5, 4.4) as drawn:
+    with open_figure(8.5, 4.4) as drawn:
         ax = drawn.subplots()
         for column, label in enumerate(experiment.algorithms_of(dim)):
             found = [curves[column] for curves in complete]
@@ -218,7 +218,7 @@ def ecdf_plot(experiment: SuiteResults, dim: int, prefix: str) -> tuple[Plot, Re
             xlabel="evaluations / D",
             ylabel="share of solved targets",
         )
-        thin_ticks(ax.xaxis)
+        set_few_ticks(ax.xaxis)
         legend(drawn, experiment, dim)
         svg = svg_of(drawn, name, f"Solved targets, D = {dim}")
     note = (
@@ -239,7 +239,7 @@ def running_times_table(experiment: SuiteResults, dim: int, prefix: str) -> Repo
             curves = curves_of(cell)
             if cell is not None and curves is not None:
                 reached, n_evals = evals_to_goals(*curves, goals), numbers(cell["n_evals"])
-                times_to = [expected_running_time(column, n_evals) for column in reached.T]
+                times_to = [estimate_running_time(column, n_evals) for column in reached.T]
                 rows.append([function, experiment.labels[name], *times_to])
     if not rows:
         return None
@@ -264,7 +264,7 @@ def difference_plot(experiment: SuiteResults, dim: int, prefix: str) -> Plot:
     ranks = pandas.Series(friedman_ranks(values), labels)
     pairs = pandas.DataFrame(nemenyi(values), labels, labels)
     name = f"{prefix}differences-d{dim}"
-    with figure(9.5, 1.0 + 0.26 * len(labels)) as drawn:
+    with open_figure(9.5, 1.0 + 0.26 * len(labels)) as drawn:
         ax = drawn.subplots()
         ax.grid(False)
         posthocs().critical_difference_diagram(
@@ -334,7 +334,7 @@ def times_plot(experiment: SuiteResults, prefix: str) -> tuple[Plot, ReportTable
 def panels_svg(panels: Sequence[tuple[str, dict[str, list[tuple[float, float]]]]], ylabel: str, name: str) -> str:
     """Return lines through points on logarithmic axes, one panel for each quantity, each with its legend."""
     longest = max(len(lines) for _, lines in panels)
-    with figure(max(5.2 * len(panels), NARROWEST), 3.4 + 0.2 * longest) as drawn:
+    with open_figure(max(5.2 * len(panels), NARROWEST), 3.4 + 0.2 * longest) as drawn:
         axes = drawn.subplots(1, len(panels), squeeze=False)[0]
         for ax, (xlabel, lines) in zip(axes, panels, strict=True):
             for number, (label, points) in enumerate(lines.items()):
@@ -344,7 +344,7 @@ def panels_svg(panels: Sequence[tuple[str, dict[str, list[tuple[float, float]]]]
             ticks = sorted({x for points in lines.values() for x, _ in points})
             ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
             ax.xaxis.set_minor_locator(null_locator())
-            thin_ticks(ax.yaxis)
+            set_few_ticks(ax.yaxis)
             ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), handlelength=2.6)
         return svg_of(drawn, name, ylabel)
 

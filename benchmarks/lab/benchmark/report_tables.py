@@ -11,7 +11,7 @@ from skde.benchmark.report_pages import ReportTable
 from skde.benchmark.report_plots import curves_of
 from skde.benchmark.results_folder import SuiteResults
 from skde.benchmark.statistics import numbers
-from skde.benchmark.trial_scores import expected_running_time, rank_scores, success_rate
+from skde.benchmark.trial_scores import estimate_running_time, rank_scores, success_rate
 from skde.curves import evals_to_goals
 from skde.utils.hypothesis_tests import (
     ALPHA,
@@ -102,11 +102,11 @@ def running_time(experiment: SuiteResults, cell: Cell) -> float | None:
     """Return the expected running time until a run is solved; None where the record does not have it."""
     n_evals = numbers(cell["n_evals"])
     if experiment.has_suites_zero:
-        return expected_running_time(numbers(cell["solved_at"]), n_evals) if "solved_at" in cell else None
+        return estimate_running_time(numbers(cell["solved_at"]), n_evals) if "solved_at" in cell else None
     curves = curves_of(cell)
     if curves is None:
         return None
-    return expected_running_time(evals_to_goals(*curves, np.array([experiment.zero]))[:, 0], n_evals)
+    return estimate_running_time(evals_to_goals(*curves, np.array([experiment.zero]))[:, 0], n_evals)
 
 
 def ranks_table(

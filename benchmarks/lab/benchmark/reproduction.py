@@ -16,8 +16,8 @@ import numpy as np
 
 from skde.algorithms import ALGORITHMS, Algorithm
 from skde.benchmark import today
-from skde.benchmark.comparison import Comparison, Line, best_of, errors, with_std
-from skde.benchmark.growing_record import UNRECORDED, CellJob, GrowingRecording, source_of
+from skde.benchmark.comparison import Comparison, Line, read_best_values, read_errors, with_std
+from skde.benchmark.growing_record import UNRECORDED, CellJob, GrowingRecording, describe_origin
 from skde.benchmark.optimizers import Budget
 from skde.benchmark.protocol import (
     ALL,
@@ -30,7 +30,7 @@ from skde.benchmark.protocol import (
     ProtocolSettings,
     Selection,
     data_options,
-    measure_cell,
+    measure_paper_cell,
 )
 from skde.benchmark.published_tables import Paper, PublishedTable
 from skde.benchmark.records import Cell, Record
@@ -38,11 +38,11 @@ from skde.benchmark.verdicts import (
     NOISE,
     SLOWER,
     WORSE,
+    format_mean_and_std,
     judge_seconds,
     judge_share,
     judge_values,
     like,
-    mean_and_std,
 )
 from skde.engines import choose_engine
 from skde.problems import get_problem
@@ -190,14 +190,14 @@ class Reproduction(ABC):
 
     def job(self, experiment: PaperExperiment, problem: Any, settings: ProtocolSettings, record: Record) -> CellJob:
         """Return the job of an experiment: its day and its source are added to the measured values."""
-        source = source_of(record)
+        source = describe_origin(record)
         measure = partial(self.measure, experiment, problem, settings)
         text = f"{experiment.part}: {experiment.function} D={experiment.dim} {experiment.text}"
         return CellJob(experiment.key, text, lambda: {**measure(), "date": today(), **source})
 
     def measure(self, experiment: PaperExperiment, problem: Any, settings: ProtocolSettings) -> Cell:
         """Measure one experiment."""
-        return measure_cell(problem, experiment, settings)
+        return measure_paper_cell(problem, experiment, settings)
 
     # -- tables --------------------------------------------------------------------------------------------------------
 
@@ -248,8 +248,8 @@ class Reproduction(ABC):
         printed = table.text(place.quantity, place.row, place.column)
         paper = self.paper
         if place.kind == "value":
-            values = best_of(cell) if self.of_best else errors(cell)
-            mean, std = mean_and_std(values)
+            values = read_best_values(cell) if self.of_best else read_errors(cell)
+            mean, std = format_mean_and_std(values)
             their_std = table.text("std", place.row, place.column)
             verdict = judge_values(
                 printed, float(their_std or 0), paper.runs, values, zero=paper.zero, fixed=paper.fixed
@@ -257,10 +257,10 @@ class Reproduction(ABC):
             theirs = with_std(printed, their_std)
             ours = with_std(like(printed, mean, fixed=paper.fixed), like(printed, std, fixed=paper.fixed))
         elif place.kind == "seconds":
-            mean, _ = mean_and_std(np.array(cell["run_seconds"]))
+            mean, _ = format_mean_and_std(np.array(cell["run_seconds"]))
             verdict, theirs, ours = judge_seconds(printed, mean), printed or "-", f"{mean:.3g}"
         else:
-            solved, runs = int((errors(cell) < SOLVED).sum()), len(cell["error"])
+            solved, runs = int((read_errors(cell) < SOLVED).sum()), len(cell["error"])
             verdict = judge_share(printed, paper.runs, solved, runs)
             theirs, ours = printed or "-", like(printed, solved / runs)
         note = ""
@@ -275,7 +275,7 @@ class Reproduction(ABC):
 # -- presets -----------------------------------------------------------------------------------------------------------
 
 
-def preset(paper: Paper, algorithm: str, **parameters: Any) -> Algorithm:
+def find_preset_of(paper: Paper, algorithm: str, **parameters: Any) -> Algorithm:
     """Return an algorithm with the paper's parameters.
 
     Raises

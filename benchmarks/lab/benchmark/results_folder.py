@@ -14,7 +14,7 @@ import numpy as np
 
 from skde.benchmark.optimizer_base import Budget, comparable
 from skde.benchmark.records import DIGITS, Cell, Record, read_runs, round_values
-from skde.benchmark.statistics import errors, merge, natural_key, numbers
+from skde.benchmark.statistics import errors, merge_records, natural_key, numbers
 from skde.benchmark.suites import zero_of
 from skde.typing import FloatArray
 
@@ -42,7 +42,7 @@ class SuiteResults:
     @cached_property
     def record(self) -> Record:
         """The record of all cells."""
-        return merge(self.files)
+        return merge_records(self.files)
 
     @property
     def suite(self) -> str:
@@ -255,7 +255,7 @@ def remarks(experiment: SuiteResults) -> list[str]:
                 "They count as the worst; the command that wrote the record repeats this cell."
             )
     notes += [f"{experiment.title}: {remark}" for remark in remarks_on_minima(experiment)]
-    versions = differences(experiment, lambda record: record.get("versions", {}).get("skde"))
+    versions = list_other_values(experiment, lambda record: record.get("versions", {}).get("skde"))
     if versions:
         notes.append(f"{experiment.title}: the records are of different versions of skde: {versions}.")
     processors = sorted({str(cell["cpu"]) for cell in experiment.record["cells"] if "cpu" in cell})
@@ -265,7 +265,7 @@ def remarks(experiment: SuiteResults) -> list[str]:
             "their times cannot be compared."
         )
     for name in ("runs", "seed", "device"):
-        found = differences(experiment, lambda record, name=name: record["settings"].get(name))
+        found = list_other_values(experiment, lambda record, name=name: record["settings"].get(name))
         if found:
             notes.append(f"{experiment.title}: the records differ in {name}: {found}.")
     return notes
@@ -296,7 +296,7 @@ def remarks_on_minima(experiment: SuiteResults) -> list[str]:
     return notes
 
 
-def differences(experiment: SuiteResults, value: Any) -> str:
+def list_other_values(experiment: SuiteResults, value: Any) -> str:
     """Return the values that differ between the files, with one file for each; empty if there is one value."""
     files: dict[Any, str] = {}
     for file, record in experiment.files.items():

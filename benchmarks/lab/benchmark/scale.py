@@ -15,7 +15,7 @@ from skde import Problem, get_problem
 from skde.benchmark import provenance
 from skde.benchmark.generations import device_seconds, generation_us, new_batch, new_spec
 from skde.benchmark.peers import CR, C, F, Run, W
-from skde.benchmark.scale_peers import PEERS, ScalePeer, peer_notes
+from skde.benchmark.scale_peers import PEERS, ScalePeer, scale_peer_notes
 from skde.benchmark.scale_sizes import (
     MOST_GENERATIONS,
     PROBLEM,
@@ -23,8 +23,8 @@ from skde.benchmark.scale_sizes import (
     ScaleSettings,
     algorithm_of_size,
     batch_bytes,
-    cell_of,
     largest_population,
+    read_cell,
     trials_of,
 )
 from skde.benchmark.speed import driver
@@ -213,7 +213,7 @@ class ScaleMeasurement:
             **provenance(command),
             "device": engine.name,
             "driver": None if engine.xp is np else driver(engine),
-            "settings": {**settings, "peers": peer_notes()},
+            "settings": {**settings, "peers": scale_peer_notes()},
             "complete": self.complete,
             "memory": {
                 "available": self.available,
@@ -226,7 +226,7 @@ class ScaleMeasurement:
     def _find_unmeasured(self) -> list[dict[str, Any]]:
         """Return the cells that an interruption left without a figure."""
         done = {ours.cell for ours, _ in self.cells if ours.us}
-        done |= {cell_of(entry) for entry in self.left_out if entry["program"] == "skde"}
+        done |= {read_cell(entry) for entry in self.left_out if entry["program"] == "skde"}
         missing = [cell for cell in self.settings.cells() if cell not in done]
         return [{"program": "skde", **asdict(cell), "reason": "interrupted"} for cell in missing]
 

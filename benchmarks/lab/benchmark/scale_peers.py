@@ -224,6 +224,6 @@ PEERS = (
 )
 
 
-def peer_notes() -> dict[str, str]:
+def scale_peer_notes() -> dict[str, str]:
     """Return the note of every peer by its name and algorithm, or "absent", or the error of its import."""
     return {f"{peer.name} {peer.algorithm}": peer.defect or peer.note for peer in PEERS}

@@ -108,7 +108,7 @@ class ScaleSettings:
                             yield cell
 
 
-def cell_of(entry: dict[str, Any]) -> Cell:
+def read_cell(entry: dict[str, Any]) -> Cell:
     """Return the cell of an entry of a record."""
     return Cell(**{name.name: entry[name.name] for name in fields(Cell)})
 

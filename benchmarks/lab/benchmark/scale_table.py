@@ -9,7 +9,7 @@ import numpy as np
 
 from skde.algorithms import ALGORITHMS
 from skde.benchmark.peers import ABSENT
-from skde.benchmark.scale_sizes import cell_of
+from skde.benchmark.scale_sizes import read_cell
 from skde.utils.memory import in_units
 
 VALUES = 2  # the old value, read, and the new one, written
@@ -44,7 +44,7 @@ def derive_figures(row: dict[str, Any], record: dict[str, Any]) -> dict[str, Any
     }
 
 
-def table(record: dict[str, Any]) -> str:
+def format_scale(record: dict[str, Any]) -> str:
     """Return a record as text."""
     on_gpu = record["driver"] is not None
     where = record["driver"]["gpu"] if on_gpu else f"{record['machine']['cpu']}, one thread"
@@ -71,7 +71,7 @@ def table(record: dict[str, Any]) -> str:
     if record["left_out"]:
         lines += ["", "left out:"]
     for entry in record["left_out"]:
-        lines.append(f"  {entry['program']}: {cell_of(entry)}: {entry['reason']}")
+        lines.append(f"  {entry['program']}: {read_cell(entry)}: {entry['reason']}")
     absent = [name for name, note in record["settings"]["peers"].items() if note == ABSENT]
     if absent:
         lines += ["", f"not installed: {', '.join(absent)}"]

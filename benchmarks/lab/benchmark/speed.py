@@ -64,7 +64,7 @@ print(json.dumps(times))
 """
 
 
-def measure(
+def measure_speed(
     device: str = "cpu", *, threads: int = 2, seconds: float = 0.2, command: str = "", say: Say = lambda text: None
 ) -> dict[str, Any]:
     """Measure the table of one device.
@@ -136,13 +136,13 @@ def cpu_figures(threads: int, seconds: float, say: Say) -> dict[str, Any]:
         say(f"{name} D={dim} NP={pop_size}")
         problem = get_problem(name, dim=dim)
         optimizers = cpu_optimizers(problem, pop_size, threads if dim >= SHARED_FROM_DIM else 1, say)
-        rates = interleaved_rates(optimizers, seconds, REPEATS)
+        rates = measure_rates(optimizers, seconds, REPEATS)
         rows.append(
             {
                 "problem": name,
                 "dim": dim,
                 "pop_size": pop_size,
-                "evals_per_second": {name: figure(rates[name]) for name in rates},
+                "evals_per_second": {name: make_entry(rates[name]) for name in rates},
                 "ratios": cpu_ratios(rates),
             }
         )
@@ -152,7 +152,7 @@ def cpu_figures(threads: int, seconds: float, say: Say) -> dict[str, Any]:
     python = python_objective("cpu", MOST_GENERATIONS, REPEATS)
     say("import")
     algorithms = measure_generations(CpuEngine(1), say)
-    imported = figure(import_seconds(3))
+    imported = make_entry(import_seconds(3))
     return {
         "settings": rows,
         "swarms": swarms,
@@ -168,12 +168,12 @@ def swarm_rates(name: str, seconds: float, say: Say) -> dict[str, Any]:
     pso = PSO(w=W, c1=C, c2=C, pop_size=PARTICLES)
     optimizers = {"pso": skde_run(pso, problem), "pso, NumPy objective": skde_run(pso, problem, compiled=False)}
     optimizers |= peer_runs(SWARMS, problem, PARTICLES, say)
-    rates = interleaved_rates(optimizers, seconds, REPEATS)
+    rates = measure_rates(optimizers, seconds, REPEATS)
     return {
         "problem": name,
         "dim": SWARM_DIM,
         "pop_size": PARTICLES,
-        "evals_per_second": {name: figure(rates[name]) for name in rates},
+        "evals_per_second": {name: make_entry(rates[name]) for name in rates},
         "ratios": peer_ratios("pso", rates, SWARMS),
     }
 
@@ -219,7 +219,7 @@ def skde_run(algorithm: Algorithm, problem: Problem, threads: int = 1, compiled:
     return run
 
 
-def interleaved_rates(optimizers: dict[str, Run], seconds: float, repeats: int) -> Figures:
+def measure_rates(optimizers: dict[str, Run], seconds: float, repeats: int) -> Figures:
     """Return every optimizer's evaluations per second, one figure a repeat.
 
     The optimizers take turns, so that a slow phase of the machine affects all of them.
@@ -293,7 +293,7 @@ def gpu_figures(engine: DeviceEngine, say: Say) -> dict[str, Any]:
                 "dim": dim,
                 "pop_size": pop_size,
                 "n_runs": n_runs,
-                "us_per_generation": {label: figure(values) for label, values in times.items()},
+                "us_per_generation": {label: make_entry(values) for label, values in times.items()},
                 "ratios": {"jde / de": ratio(times["jde"], times["de"])},
             }
         )
@@ -315,7 +315,7 @@ def first_fit(device: str, repeats: int) -> dict[str, Any]:
                 measured = json.loads(output_of([sys.executable, "-c", FIRST_FIT, device], environment))
                 for name, value in measured.items():
                     times[state].setdefault(name, []).append(value)
-    return {state: {name: figure(values) for name, values in by_name.items()} for state, by_name in times.items()}
+    return {state: {name: make_entry(values) for name, values in by_name.items()} for state, by_name in times.items()}
 
 
 def driver(engine: DeviceEngine) -> dict[str, Any]:
@@ -389,12 +389,12 @@ def python_objective(device: str, generations: int, repeats: int) -> dict[str, A
     return {
         "dim": dim,
         "pop_size": pop_size,
-        "us_per_generation": {label: figure(values) for label, values in times.items()},
-        "overhead_us_per_generation": {label: figure(values) for label, values in overhead.items()},
+        "us_per_generation": {label: make_entry(values) for label, values in times.items()},
+        "overhead_us_per_generation": {label: make_entry(values) for label, values in overhead.items()},
     }
 
 
-def figure(values: list[float]) -> dict[str, Any]:
+def make_entry(values: list[float]) -> dict[str, Any]:
     """Return the median with all repeats."""
     return {"median": median(values), "repeats": list(values)}
 
@@ -419,7 +419,7 @@ def output_of(command: list[str], environment: dict[str, str] | None = None) -> 
     return done.stdout
 
 
-def table(record: dict[str, Any]) -> str:
+def format_speed(record: dict[str, Any]) -> str:
     """Return a record's medians as text."""
     figures = record["figures"]
     on_gpu = record["driver"] is not None
@@ -429,7 +429,7 @@ def table(record: dict[str, Any]) -> str:
     for row in figures["settings"]:
         runs = f" runs={row['n_runs']}" if row.get("n_runs", 1) > 1 else ""
         lines.append(f"{row['problem']} D={row['dim']} NP={row['pop_size']}{runs}")
-        lines += [f"  {label:<24}{figure['median'] * scale:10.3f} {unit}" for label, figure in row[key].items()]
+        lines += [f"  {label:<24}{entry['median'] * scale:10.3f} {unit}" for label, entry in row[key].items()]
         lines += [f"  {label:<40}{value:8.2f} x" for label, value in row["ratios"].items()]
     lines.append("a generation of every algorithm")
     for row in figures["algorithms"]:
@@ -438,12 +438,12 @@ def table(record: dict[str, Any]) -> str:
     python = figures["python_objective"]
     lines.append(f"Python objective, D={python['dim']} NP={python['pop_size']}, overhead of a generation")
     lines += [
-        f"  {label:<24}{figure['median']:10.1f} us" for label, figure in python["overhead_us_per_generation"].items()
+        f"  {label:<24}{entry['median']:10.1f} us" for label, entry in python["overhead_us_per_generation"].items()
     ]
     if on_gpu:
         for state, parts in figures["first_fit_seconds"].items():
             lines.append(f"new process, {state}")
-            lines += [f"  {label:<24}{figure['median']:10.3f} s" for label, figure in parts.items()]
+            lines += [f"  {label:<24}{entry['median']:10.3f} s" for label, entry in parts.items()]
     else:
         lines.append(f"import skde{figures['import_seconds']['median']:25.3f} s")
         settings = record["settings"]

@@ -15,7 +15,7 @@ from skde.utils.hypothesis_tests import ALPHA, friedman_ranks, rank_sum
 from skde.utils.validation import check_choice, check_real
 
 
-def merge(records: Mapping[str, Record]) -> Record:
+def merge_records(records: Mapping[str, Record]) -> Record:
     """Return the cells of several records as one record.
 
     Parameters

@@ -96,7 +96,7 @@ def success_rate(errors: FloatArray, target: float = SOLVED) -> float:
     return float((np.asarray(errors) <= target).mean())
 
 
-def expected_running_time(reached: FloatArray, n_evals: FloatArray) -> float:
+def estimate_running_time(reached: FloatArray, n_evals: FloatArray) -> float:
     r"""Return the expected number of evaluations until a target is reached, if runs are repeated until one does.
 
     .. math::
@@ -124,8 +124,8 @@ def expected_running_time(reached: FloatArray, n_evals: FloatArray) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> from skde.benchmark.trial_scores import expected_running_time
-    >>> expected_running_time(np.array([100.0, np.inf, 200.0]), np.array([500.0, 500.0, 500.0]))
+    >>> from skde.benchmark.trial_scores import estimate_running_time
+    >>> estimate_running_time(np.array([100.0, np.inf, 200.0]), np.array([500.0, 500.0, 500.0]))
     400.0
     """
     reached = np.asarray(reached, np.float64)
@@ -135,7 +135,7 @@ def expected_running_time(reached: FloatArray, n_evals: FloatArray) -> float:
     return float(np.where(is_reached, reached, n_evals).sum() / is_reached.sum())
 
 
-def solved_area(n_evals: IntArray, errors: FloatArray, dim: int, evals_per_dim: int) -> float:
+def measure_solved_area(n_evals: IntArray, errors: FloatArray, dim: int, evals_per_dim: int) -> float:
     r"""Return the area under a run's share of reached targets over the logarithm of its evaluations.
 
     .. math::
@@ -163,8 +163,8 @@ def solved_area(n_evals: IntArray, errors: FloatArray, dim: int, evals_per_dim: 
     Examples
     --------
     >>> import numpy as np
-    >>> from skde.benchmark.trial_scores import solved_area
-    >>> round(solved_area(np.array([1, 200]), np.array([1e3, 1e-9]), dim=2, evals_per_dim=10_000), 12)
+    >>> from skde.benchmark.trial_scores import measure_solved_area
+    >>> round(measure_solved_area(np.array([1, 200]), np.array([1e3, 1e-9]), dim=2, evals_per_dim=10_000), 12)
     0.5
     """
     places = np.searchsorted(-np.asarray(errors), -np.array(TARGETS))

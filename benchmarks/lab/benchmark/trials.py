@@ -13,9 +13,9 @@ from typing import Any
 from skde.benchmark import today
 from skde.benchmark.curves import CURVES, curve_entries
 from skde.benchmark.functions import Function, Suite
-from skde.benchmark.growing_record import UNRECORDED, CellJob, GrowingRecording, source_of
+from skde.benchmark.growing_record import UNRECORDED, CellJob, GrowingRecording, describe_origin
 from skde.benchmark.journal import CellKey, Journal, Trial
-from skde.benchmark.optimizer_base import describe
+from skde.benchmark.optimizer_base import describe_error
 from skde.benchmark.optimizers import Budget, Optimizer, RunsOutcome
 from skde.benchmark.records import Cell, Record, errors_of, or_null
 from skde.benchmark.suites import find_suite
@@ -97,7 +97,7 @@ class TrialPart:
         return self.function, self.dim, self.optimizer.text
 
 
-def run(
+def run_trials(
     settings: TrialSettings,
     optimizers: Sequence[Optimizer],
     dims: Sequence[int] | None,
@@ -210,7 +210,7 @@ def quality_job(
 
     A record may grow over days, versions and machines.
     """
-    source = source_of(record)
+    source = describe_origin(record)
     key = {"function": function, "dim": dim, "algorithm": algorithm}
     return CellJob(key, f"{function} D={dim} {algorithm}", lambda: {**measure(), "date": today(), **source}, saved)
 
@@ -305,7 +305,7 @@ def measure_cell(measurement: Measurement) -> Cell:
             error = errors_of(best, part.problem.f_opt)
             failures = [{"run": run, "error": message} for run, message in outcome.failures.items()]
             curves = shift_histories(outcome.histories, [part.problem.f_opt] * settings.runs)
-            return cell_of(measurement, best, error, outcome.n_evals, time.perf_counter() - begin, failures, curves)
+            return make_cell(measurement, best, error, outcome.n_evals, time.perf_counter() - begin, failures, curves)
     trials = [trial_of(measurement, run) for run in range(settings.runs)]
     if measurement.logs is not None:
         measurement.logs.merge(*part.key, settings.runs)
@@ -317,7 +317,7 @@ def measure_cell(measurement: Measurement) -> Cell:
     else:
         minima = [0.0 if one is None or other is None else one - other for one, other in zip(best, error, strict=True)]
     curves = shift_histories([trial.history for trial in trials], minima)
-    return cell_of(measurement, best, error, [trial.n_evals for trial in trials], seconds, failures, curves)
+    return make_cell(measurement, best, error, [trial.n_evals for trial in trials], seconds, failures, curves)
 
 
 def run_batch(measurement: Measurement, problem: Function) -> RunsOutcome | None:
@@ -345,7 +345,7 @@ def shift_histories(histories: Sequence[History | None], minima: Sequence[float]
     ]
 
 
-def cell_of(
+def make_cell(
     measurement: Measurement,
     best: list[float | None],
     error: list[float | None],
@@ -432,7 +432,7 @@ def run_trial(optimizer: Optimizer, function: Function, budget: Budget, seed: in
     try:
         history = optimizer.minimize(counted, evals, seed, n_jobs)
     except (Exception, SystemExit) as error:  # other libraries and functions of users may raise anything
-        return Trial(None, None, count.n_evals, round(time.perf_counter() - begin, 6), failure=describe(error))
+        return Trial(None, None, count.n_evals, round(time.perf_counter() - begin, 6), failure=describe_error(error))
     seconds = round(time.perf_counter() - begin, 6)
     if history.best[-1] == -inf:
         return Trial(None, None, int(history.n_evals[-1]), seconds, failure=UNBOUNDED)

@@ -50,13 +50,13 @@ def rank_runs(error: dict[str, list[float | None]], n_evals: dict[str, list[int]
     }
 
 
-def summary(record: Record) -> list[dict[str, Any]]:
+def summarize_tuning(record: Record) -> list[dict[str, Any]]:
     """Return the comparison of every algorithm's tuned setting with the paper's.
 
     Parameters
     ----------
     record : dict
-        A record of `skde.benchmark.tuning_reproduction.run`.
+        A record of `skde.benchmark.tuning_reproduction.run_tunings`.
 
     Returns
     -------
@@ -98,11 +98,11 @@ def both_ranks(cell: dict[str, Any]) -> tuple[FloatArray, FloatArray]:
     return ours, theirs
 
 
-def table(paper: Paper, record: Record) -> str:
+def format_comparison(paper: Paper, record: Record) -> str:
     """Return the comparison as text."""
     assert paper.tuning is not None
     lines = []
-    for row in summary(record):
+    for row in summarize_tuning(record):
         theirs = paper_setting(paper, row["algorithm"])
         over_boxes = "unknown" if row["p_boxes"] is None else f"{row['p_boxes']:.2g}"
         shown = {name: theirs.get_params()[name] for name in paper.tuning.parameters[row["algorithm"]]}

@@ -25,7 +25,7 @@ from skde.problems.data import uniforms
 from skde.tuning import RacingTuner, Space
 from skde.tuning.default_spaces import distributions
 from skde.tuning.report import python_line
-from skde.tuning.rules import Rules, preset
+from skde.tuning.rules import Rules, find_preset
 from skde.tuning.study_storage import StudyRecord, open_storage
 from skde.tuning.targets.algorithm_target import ClockedMinimizer
 from skde.utils.validation import check_choice, check_int
@@ -95,7 +95,7 @@ def tuning_of(paper: Paper, table: int) -> Tuning:
     return paper.tuning
 
 
-def run(
+def run_tunings(
     paper: Paper,
     settings: TuningSettings,
     algorithms: list[str],
@@ -139,7 +139,7 @@ def run(
     record = recording.begin(settings, {"tuned": {}, "compared": []})
     for name in algorithms:
         if not record["tuned"].get(name, {}).get("finished"):
-            tune(paper, settings, name, record["tuned"], recording, partial(recording.save, record))
+            tune_algorithm(paper, settings, name, record["tuned"], recording, partial(recording.save, record))
         recording.run(record, comparison_jobs(paper, settings, name, record["tuned"][name]["best"]), "compared")
     return record
 
@@ -157,17 +157,17 @@ def space(paper: Paper, name: str) -> Space:
 def rules(paper: Paper, settings: TuningSettings) -> Rules:
     """Return the rules of the races."""
     assert paper.tuning is not None
-    return replace(preset(paper.tuning.preset) if settings.as_published else RULES, test=paper.tuning.test)
+    return replace(find_preset(paper.tuning.preset) if settings.as_published else RULES, test=paper.tuning.test)
 
 
-def instances(paper: Paper, settings: TuningSettings) -> list[Any]:
+def training_instances(paper: Paper, settings: TuningSettings) -> list[Any]:
     """Return the instances: the paper's functions, or these with their minimisers elsewhere on every step."""
     suite = find_suite(paper.suite)
     problems = [suite.function(function, settings.dim).objective for function in suite.functions]
     return problems if settings.as_published else [MovedProblem(problem) for problem in problems]
 
 
-def tune(
+def tune_algorithm(
     paper: Paper,
     settings: TuningSettings,
     name: str,
@@ -196,7 +196,7 @@ def tune(
 
     tuner = RacingTuner(
         space(paper, name),
-        instances(paper, settings),
+        training_instances(paper, settings),
         max_experiments=settings.max_experiments,
         run_max_time=budget.seconds,
         run_max_evals=budget.evals(settings.dim),

@@ -18,7 +18,7 @@ VERDICTS = (AS_GOOD, NOISE, WORSE, FASTER, SLOWER, AGREES, DIFFERS, INCOMPARABLE
 ALPHA = 0.05
 
 
-def mean_and_std(values: FloatArray) -> tuple[float, float]:
+def format_mean_and_std(values: FloatArray) -> tuple[float, float]:
     """Return mean and standard deviation (with runs - 1), which is 0 for infinities and for one run."""
     finite = len(values) > 1 and np.isfinite(values).all()
     return float(values.mean()), float(values.std(ddof=1)) if finite else 0.0
@@ -67,7 +67,7 @@ def judge_values(
     """
     if printed is None:
         return NONE
-    theirs, (mean, own_std) = float(printed), mean_and_std(values)
+    theirs, (mean, own_std) = float(printed), format_mean_and_std(values)
     near = round_as_printed(mean, printed) if theirs != 0 or fixed else mean
     if mean < zero or near <= theirs:
         return AS_GOOD

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from comparison import OWN, PEERS, SLOW, finished_parts, parsed
-from held_out import RUNS, compared_medians, errors_of
+from comparison import OWN, PEERS, SLOW, finish_parts, parse_arguments
+from held_out import RUNS, compare_medians, errors_of
 
 from skde.algorithms.auto import AUTO
 from skde.benchmark import provenance
@@ -41,9 +41,9 @@ EXPERIMENTS = (
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the record."""
-    options, command = parsed(__doc__, "cec.py", arguments)
+    options, command = parse_arguments(__doc__, "cec.py", arguments)
     keys = [(suite, per_variable, name) for suite, per_variable, names in EXPERIMENTS for name in names]
-    parts = finished_parts(options.parts, ("suite", "per_variable", "algorithm"), keys, measure)
+    parts = finish_parts(options.parts, ("suite", "per_variable", "algorithm"), keys, measure)
     settings = {"dim": DIM, "runs": RUNS}
     write_figures(options.out, {**provenance(command), "settings": settings, "rows": list(rows(parts))})
 
@@ -69,7 +69,7 @@ def rows(parts: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     found = {(part["suite"], part["per_variable"], part["algorithm"]): part["errors"] for part in parts}
     for suite, per_variable, names in EXPERIMENTS:
         # The problems of CEC 2011 have no known minima: none of their values counts as zero.
-        medians = compared_medians([found[suite, per_variable, name] for name in names], find_suite(suite).zero)
+        medians = compare_medians([found[suite, per_variable, name] for name in names], find_suite(suite).zero)
         ranks = friedman_ranks(medians)
         p = friedman_holm(medians, int(ranks.argmin()))[names.index(AUTO)]
         yield {

@@ -28,7 +28,7 @@ from skde.benchmark.optimizers import Optimizer, SkdeOptimizer, get_optimizer
 from skde.benchmark.peer_optimizers import BudgetSpent, EvaluationCounter
 from skde.benchmark.platforms.ioh import make_logged_function
 from skde.benchmark.records import shorten, write_figures
-from skde.benchmark.trial_scores import SOLVED, solved_area
+from skde.benchmark.trial_scores import SOLVED, measure_solved_area
 from skde.result import History
 from skde.typing import FloatArray, IntArray
 from skde.utils.hypothesis_tests import friedman_holm, friedman_ranks
@@ -52,9 +52,9 @@ DIGITS = 6
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the record."""
-    options, command = parsed(__doc__, "comparison.py", arguments)
+    options, command = parse_arguments(__doc__, "comparison.py", arguments)
     keys = product(DIMS, BUDGETS, (*OWN, *PEERS, *SLOW))
-    parts = finished_parts(options.parts, ("dim", "per_variable", "algorithm"), keys, measure)
+    parts = finish_parts(options.parts, ("dim", "per_variable", "algorithm"), keys, measure)
     write_figures(
         options.out,
         {
@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
 
 
-def parsed(text: str, script: str, arguments: Sequence[str] | None) -> tuple[argparse.Namespace, str]:
+def parse_arguments(text: str, script: str, arguments: Sequence[str] | None) -> tuple[argparse.Namespace, str]:
     """Return the options of a script in this folder, `parts` and `out`, and its command; `text` is its docstring."""
     parser = argparse.ArgumentParser(description=text.splitlines()[0])
     parser.add_argument("parts", type=Path, help="the file of finished parts, JSON lines")
@@ -75,7 +75,7 @@ def parsed(text: str, script: str, arguments: Sequence[str] | None) -> tuple[arg
     return options, shlex.join(command)
 
 
-def finished_parts(
+def finish_parts(
     file: Path, names: Sequence[str], keys: Iterable[tuple[Any, ...]], measure: Callable[..., dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return all parts, of which the file gets those that it has not; `names` are the entries that make a key."""
@@ -94,7 +94,7 @@ def finished_parts(
 def measure(dim: int, evals_per_dim: int, name: str) -> dict[str, Any]:
     """Return the errors of an algorithm's runs by function, and the mean of the runs' areas."""
     found = list(histories(dim, evals_per_dim, name))
-    areas = [solved_area(n_evals, errors, dim, evals_per_dim) for n_evals, errors in found]
+    areas = [measure_solved_area(n_evals, errors, dim, evals_per_dim) for n_evals, errors in found]
     ends = np.reshape([errors[-1] for _, errors in found], (len(FUNCTIONS), len(INSTANCES)))
     area = float(np.mean(areas))
     return {"dim": dim, "per_variable": evals_per_dim, "algorithm": name, "area": area, "errors": ends.tolist()}
@@ -139,7 +139,7 @@ def rank_runs(group: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the figures of the algorithms with the same dimension and budget."""
     medians = np.array([np.median(part["errors"], axis=1) for part in group]).T
     medians[medians < SOLVED] = 0.0
-    medians = rounded(medians, DIGITS)
+    medians = round_figures(medians, DIGITS)
     ranks = friedman_ranks(medians)
     order = np.argsort(ranks, kind="stable")
     p = friedman_holm(medians, int(order[0]))
@@ -149,13 +149,13 @@ def rank_runs(group: list[dict[str, Any]]) -> list[dict[str, Any]]:
             "rank": round(float(ranks[place]), 2),
             "p": round(float(p[place]), 3),
             "area": round(group[place]["area"], 3),
-            "medians": [shorten(one) for one in rounded(medians[:, place], 2).tolist()],
+            "medians": [shorten(one) for one in round_figures(medians[:, place], 2).tolist()],
         }
         for place in order
     ]
 
 
-def rounded(values: Any, digits: int) -> Any:
+def round_figures(values: Any, digits: int) -> Any:
     """Return values in some significant digits."""
     return np.vectorize(lambda value: float(f"{value:.{digits}g}"))(values)
 

@@ -11,12 +11,12 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from comparison import DIGITS, FUNCTIONS, INSTANCES, finished_parts, histories, parsed, rounded
+from comparison import DIGITS, FUNCTIONS, INSTANCES, finish_parts, histories, parse_arguments, round_figures
 
 from skde.algorithms.auto import AUTO
 from skde.benchmark import provenance
 from skde.benchmark.records import write_figures
-from skde.benchmark.trial_scores import SOLVED, TARGETS, solved_area
+from skde.benchmark.trial_scores import SOLVED, TARGETS, measure_solved_area
 from skde.utils.hypothesis_tests import friedman_ranks
 
 ALGORITHMS = (AUTO, "cmaes", "arrde", "rdex", "lshade", "minionpy:BIPOP_aCMAES", "minionpy:RDEX")
@@ -28,15 +28,15 @@ GRID = np.geomspace(1, EVALS, 4 * PER_DECADE + 1)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the record."""
-    options, command = parsed(__doc__, "curves.py", arguments)
-    parts = finished_parts(options.parts, ("dim", "algorithm"), product(DIMS, ALGORITHMS), measure)
+    options, command = parse_arguments(__doc__, "curves.py", arguments)
+    parts = finish_parts(options.parts, ("dim", "algorithm"), product(DIMS, ALGORITHMS), measure)
     settings = {"suite": "ioh:bbob", "functions": len(FUNCTIONS), "instances": INSTANCES, "evals": EVALS}
     write_figures(
         options.out,
         {
             **provenance(command),
             "settings": {**settings, "zero": SOLVED, "targets": len(TARGETS)},
-            "evaluations_per_variable": rounded(GRID, 3).tolist(),
+            "evaluations_per_variable": round_figures(GRID, 3).tolist(),
             "rows": list(rows(parts)),
         },
     )
@@ -47,7 +47,7 @@ def measure(dim: int, name: str) -> dict[str, Any]:
     errors, areas, shares = [], [], []
     for n_evals, found in histories(dim, EVALS, name):
         errors.append(float(found[-1]))
-        areas.append(solved_area(n_evals, found, dim, EVALS))
+        areas.append(measure_solved_area(n_evals, found, dim, EVALS))
         before = np.searchsorted(n_evals, GRID * dim, side="right")
         least = np.concatenate([[np.inf], found])[before]
         shares.append((least[:, None] <= np.array(TARGETS)).mean(axis=1))
@@ -66,7 +66,7 @@ def rows(parts: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         group = [part for part in parts if part["dim"] == dim]
         errors = np.array([part["errors"] for part in group]).reshape(len(group), len(FUNCTIONS), -1)
         errors[errors < SOLVED] = 0.0
-        ranks = friedman_ranks(rounded(np.median(errors, axis=2).T, DIGITS))
+        ranks = friedman_ranks(round_figures(np.median(errors, axis=2).T, DIGITS))
         for part, rank, own in zip(group, ranks, errors, strict=True):
             yield {
                 "dim": dim,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from comparison import DIGITS, OWN, PEERS, SLOW, finished_parts, parsed, rounded
+from comparison import DIGITS, OWN, PEERS, SLOW, finish_parts, parse_arguments, round_figures
 
 from skde.benchmark import provenance
 from skde.benchmark.functions import Function
@@ -31,18 +31,18 @@ EXPERIMENTS = ((100, (*OWN, *PEERS, *SLOW)), (1000, (*OWN, *PEERS, *SLOW)), (10_
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the record."""
-    options, command = parsed(__doc__, "held_out.py", arguments)
+    options, command = parse_arguments(__doc__, "held_out.py", arguments)
     write_figures(
-        options.out, {**provenance(command), "settings": SETTINGS, "rows": list(rows(measured(options.parts)))}
+        options.out, {**provenance(command), "settings": SETTINGS, "rows": list(rows(measure_parts(options.parts)))}
     )
 
 
-def measured(file: Path) -> list[dict[str, Any]]:
+def measure_parts(file: Path) -> list[dict[str, Any]]:
     """Return all parts, of which the file gets those that it has not."""
-    return finished_parts(file, ("suite", "per_variable", "algorithm"), planned(), measure)
+    return finish_parts(file, ("suite", "per_variable", "algorithm"), plan_parts(), measure)
 
 
-def planned() -> Iterator[tuple[str, int, str]]:
+def plan_parts() -> Iterator[tuple[str, int, str]]:
     """Yield suite, evaluations for each variable and algorithm of every part."""
     for per_variable, names in EXPERIMENTS:
         for name in names:
@@ -88,19 +88,19 @@ def rows(parts: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
                 "rank": round(float(ranks[place]), 2),
                 "p": round(float(p[place]), 3),
                 **{suite: round(float(by_suite[suite][place]), 2) for suite in SUITES},
-                "medians": [shorten(one) for one in rounded(together[:, place], 2).tolist()],
+                "medians": [shorten(one) for one in round_figures(together[:, place], 2).tolist()],
             }
 
 
 def median_errors(parts: Sequence[dict[str, Any]], suite: str, per_variable: int, names: Sequence[str]) -> FloatArray:
     """Return the medians that are compared, by function and algorithm."""
     errors = {(part["suite"], part["per_variable"], part["algorithm"]): part["errors"] for part in parts}
-    return compared_medians([errors[suite, per_variable, name] for name in names])
+    return compare_medians([errors[suite, per_variable, name] for name in names])
 
 
-def compared_medians(errors: Sequence[Sequence[Sequence[float]]], zero: float = SOLVED) -> FloatArray:
+def compare_medians(errors: Sequence[Sequence[Sequence[float]]], zero: float = SOLVED) -> FloatArray:
     """Return the medians of algorithms that are compared, by function and algorithm; those below `zero` are equal."""
-    medians: FloatArray = rounded(np.array([np.median(one, axis=1) for one in errors]).T, DIGITS)
+    medians: FloatArray = round_figures(np.array([np.median(one, axis=1) for one in errors]).T, DIGITS)
     return np.where(medians < zero, 0.0, medians)
 
 

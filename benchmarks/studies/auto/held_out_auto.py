@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from comparison import parsed
-from held_out import EXPERIMENTS, SETTINGS, SUITES, measure, measured, median_errors, rows
+from comparison import parse_arguments
+from held_out import EXPERIMENTS, SETTINGS, SUITES, measure, measure_parts, median_errors, rows
 
 from skde.algorithms.auto import AUTO
 from skde.benchmark import provenance
@@ -19,8 +19,8 @@ from skde.benchmark.records import write_figures
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the record."""
-    options, command = parsed(__doc__, "held_out_auto.py", arguments)
-    first = measured(options.parts)
+    options, command = parse_arguments(__doc__, "held_out_auto.py", arguments)
+    first = measure_parts(options.parts)
     own = [measure(suite, per_variable, AUTO) for per_variable, _ in EXPERIMENTS for suite in SUITES]
     write_figures(options.out, {**provenance(command), "settings": SETTINGS, "rows": list(readings(first, own))})
 

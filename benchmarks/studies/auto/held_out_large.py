@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from comparison import OWN, PEERS, parsed
+from comparison import OWN, PEERS, parse_arguments
 from held_out_middle import GROUPS, write_reading
 
 PER_VARIABLE = 10_000
@@ -17,7 +17,7 @@ LARGE_GROUPS = {group: (GROUPS[group][0], (*OWN, *PEERS)) for group in ("again",
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the record."""
-    write_reading(*parsed(__doc__, "held_out_large.py", arguments), PER_VARIABLE, LARGE_GROUPS)
+    write_reading(*parse_arguments(__doc__, "held_out_large.py", arguments), PER_VARIABLE, LARGE_GROUPS)
 
 
 if __name__ == "__main__":

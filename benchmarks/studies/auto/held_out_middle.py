@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from comparison import OWN, PEERS, SLOW, finished_parts, parsed
-from held_out import RUNS, compared_medians, errors_of
+from comparison import OWN, PEERS, SLOW, finish_parts, parse_arguments
+from held_out import RUNS, compare_medians, errors_of
 
 from skde.algorithms.auto import AUTO
 from skde.benchmark import provenance
@@ -35,13 +35,13 @@ GROUPS: Groups = {
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the record."""
-    write_reading(*parsed(__doc__, "held_out_middle.py", arguments), PER_VARIABLE, GROUPS)
+    write_reading(*parse_arguments(__doc__, "held_out_middle.py", arguments), PER_VARIABLE, GROUPS)
 
 
 def write_reading(options: Namespace, command: str, per_variable: int, groups: Groups) -> None:
     """Write the record of groups with a budget."""
     keys = [(*place, per_variable, name) for places, names in groups.values() for name in names for place in places]
-    parts = finished_parts(options.parts, ("suite", "dim", "per_variable", "algorithm"), keys, measure)
+    parts = finish_parts(options.parts, ("suite", "dim", "per_variable", "algorithm"), keys, measure)
     settings = {"per_variable": per_variable, "runs": RUNS, "zero": SOLVED}
     write_figures(options.out, {**provenance(command), "settings": settings, "rows": list(rows(parts, groups))})
 
@@ -66,7 +66,7 @@ def rows(parts: Sequence[dict[str, Any]], groups: Groups) -> Iterator[dict[str, 
     """
     found = {(part["suite"], part["dim"], part["algorithm"]): part["errors"] for part in parts}
     for group, (places, names) in groups.items():
-        medians = {place: compared_medians([found[*place, name] for name in names]) for place in places}
+        medians = {place: compare_medians([found[*place, name] for name in names]) for place in places}
         together = np.concatenate(list(medians.values()))
         ranks, auto = friedman_ranks(together), names.index(AUTO)
         p = friedman_holm(together, int(np.argmin(ranks)))[auto]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
-from comparison import finished_parts, parsed
+from comparison import finish_parts, parse_arguments
 from small_budgets import BBOB, CEC, functions, take_medians
 
 from skde import Minimizer
@@ -38,9 +38,9 @@ SEEDS = {AUTO: 4001, **{name: 4002 + k for k, name in enumerate(OTHERS)}}
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the record."""
-    options, command = parsed(__doc__, "middle_budgets.py", arguments)
+    options, command = parse_arguments(__doc__, "middle_budgets.py", arguments)
     keys = [(*place, evals, name) for (place, evals), name in product(CASES, SEEDS)]
-    parts = finished_parts(options.parts, ("suite", "dim", "per_variable", "choice"), keys, measure)
+    parts = finish_parts(options.parts, ("suite", "dim", "per_variable", "choice"), keys, measure)
     settings = {"instances": INSTANCES, "runs": RUNS, "zero": SOLVED}
     write_figures(options.out, {**provenance(command), "settings": settings, "rows": list(rows(parts))})
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import ioh
 import numpy as np
-from comparison import FUNCTIONS, finished_parts, parsed
+from comparison import FUNCTIONS, finish_parts, parse_arguments
 from scipy.stats import binomtest
 
 from skde import Minimizer
@@ -26,9 +26,9 @@ INSTANCES = (2, 3, 4, 5, 6)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the record."""
-    options, command = parsed(__doc__, "polish.py", arguments)
+    options, command = parse_arguments(__doc__, "polish.py", arguments)
     keys = product(DIMS, EVALS, (False, True))
-    parts = finished_parts(options.parts, ("dim", "per_variable", "polish"), keys, measure)
+    parts = finish_parts(options.parts, ("dim", "per_variable", "polish"), keys, measure)
     settings = {"suite": "ioh:bbob", "functions": len(FUNCTIONS), "instances": INSTANCES, "zero": SOLVED}
     write_figures(options.out, {**provenance(command), "settings": settings, "rows": list(rows(parts))})
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import ioh
 import numpy as np
-from comparison import DIGITS, FUNCTIONS, finished_parts, parsed, rounded
+from comparison import DIGITS, FUNCTIONS, finish_parts, parse_arguments, round_figures
 from polish import fit_auto
 from scipy.stats import binomtest
 
@@ -34,9 +34,9 @@ SEEDS = {False: 2026, True: 2027}
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the record."""
-    options, command = parsed(__doc__, "small_budgets.py", arguments)
+    options, command = parse_arguments(__doc__, "small_budgets.py", arguments)
     keys = [(*place, evals, polish) for place in DIMS for evals in EVALS for polish in SEEDS]
-    parts = finished_parts(options.parts, ("suite", "dim", "per_variable", "polish"), keys, measure)
+    parts = finish_parts(options.parts, ("suite", "dim", "per_variable", "polish"), keys, measure)
     settings = {"instances": INSTANCES, "runs": RUNS, "zero": SOLVED}
     write_figures(options.out, {**provenance(command), "settings": settings, "rows": list(rows(parts))})
 
@@ -90,7 +90,7 @@ def rows(parts: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         for per_variable in EVALS:
             part = found[suite, dim, per_variable, True]
             without, with_it = (take_medians(found[suite, dim, per_variable, one]["errors"]) for one in (False, True))
-            before, now = (rounded(np.median(errors, axis=1), DIGITS) for errors in (without, with_it))
+            before, now = (round_figures(np.median(errors, axis=1), DIGITS) for errors in (without, with_it))
             lower, higher = int((now < before).sum()), int((now > before).sum())
             verdicts = [rank_sum(*pair) for pair in zip(with_it, without, strict=True)]
             yield {

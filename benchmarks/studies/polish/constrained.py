@@ -61,7 +61,7 @@ def cases(seed: int) -> Iterator[Case]:
         yield Case(f"sphere-{dim}", valley, [(-2, 2)] * dim, sphere)
         yield Case(f"valley-{dim}", valley, [(-2, 0.8)] * dim, LinearConstraint(np.ones(dim), -np.inf, 0.4 * dim))
         size = 10.0 ** random.integers(-3, 4, dim)
-        scaled = Case(f"scaled-{dim}", scaled_quadratic(c, size), np.outer(size, [-5, 5]), None)
+        scaled = Case(f"scaled-{dim}", make_scaled_quadratic(c, size), np.outer(size, [-5, 5]), None)
         rows = 10.0 ** random.integers(-3, 4, len(b))
         scaled.constraints = LinearConstraint(A / size * rows[:, None], -np.inf, b * rows)
         yield scaled
@@ -83,7 +83,7 @@ def quadratic(c: Any) -> Callable[[Any], Any]:
     return lambda X: X @ c + 0.1 * (X**2).sum(axis=1)
 
 
-def scaled_quadratic(c: Any, size: Any) -> Callable[[Any], Any]:
+def make_scaled_quadratic(c: Any, size: Any) -> Callable[[Any], Any]:
     """Return the same of variables in other units."""
     return lambda X: 1e3 * quadratic(c)(X / size)
 

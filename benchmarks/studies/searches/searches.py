@@ -65,7 +65,7 @@ def by_evolution(search: str, repeats: int = 1) -> Callable[..., tuple[Any, floa
     return run
 
 
-def randomized(task: Task, X: Any, y: Any, n_iter: int, seed: int) -> tuple[Any, float]:
+def search_at_random(task: Task, X: Any, y: Any, n_iter: int, seed: int) -> tuple[Any, float]:
     """Search at random."""
     cv = splits(task, INNER, seed)
     found = RandomizedSearchCV(task.estimator, task.space, n_iter=n_iter, cv=cv, random_state=seed).fit(X, y)
@@ -144,7 +144,7 @@ def genetic(task: Task, X: Any, y: Any, n_iter: int, seed: int) -> tuple[Any, fl
 
 SEARCHES: dict[str, Callable[..., tuple[Any, float]]] = {
     "racing": by_evolution("racing"),
-    "random": randomized,
+    "random": search_at_random,
     "halving": halving,
     "TPE": tpe,
     "jde": by_evolution("jde"),

@@ -35,7 +35,7 @@ class Task:
         return (X, y) if self.rows is None else (X[: self.rows], y[: self.rows])
 
 
-def scaled(estimator: Any) -> Any:
+def add_scaler(estimator: Any) -> Any:
     """Return an estimator after a scaler."""
     return make_pipeline(StandardScaler(), estimator)
 
@@ -48,12 +48,12 @@ TREE_SPACE = {
     "ccp_alpha": loguniform(1e-6, 1e-1),
 }
 TASKS = {
-    "breast cancer, SVC": Task(datasets.load_breast_cancer, scaled(SVC()), SVC_SPACE),
-    "wine, SVC": Task(datasets.load_wine, scaled(SVC()), SVC_SPACE),
-    "digits, SVC": Task(datasets.load_digits, scaled(SVC()), SVC_SPACE, DIGITS),
+    "breast cancer, SVC": Task(datasets.load_breast_cancer, add_scaler(SVC()), SVC_SPACE),
+    "wine, SVC": Task(datasets.load_wine, add_scaler(SVC()), SVC_SPACE),
+    "digits, SVC": Task(datasets.load_digits, add_scaler(SVC()), SVC_SPACE, DIGITS),
     "breast cancer, logistic regression": Task(
         datasets.load_breast_cancer,
-        scaled(LogisticRegression(max_iter=300)),
+        add_scaler(LogisticRegression(max_iter=300)),
         {"logisticregression__C": loguniform(1e-4, 1e4), "logisticregression__class_weight": [None, "balanced"]},
     ),
     "digits, neighbours": Task(
@@ -69,17 +69,17 @@ TASKS = {
     ),
     "diabetes, SVR": Task(
         datasets.load_diabetes,
-        scaled(SVR()),
+        add_scaler(SVR()),
         {"svr__C": loguniform(1e-1, 1e4), "svr__gamma": loguniform(1e-6, 1e1), "svr__epsilon": loguniform(1e-2, 1e2)},
     ),
     "diabetes, kernel ridge": Task(
         datasets.load_diabetes,
-        scaled(KernelRidge(kernel="rbf")),
+        add_scaler(KernelRidge(kernel="rbf")),
         {"kernelridge__alpha": loguniform(1e-6, 1e2), "kernelridge__gamma": loguniform(1e-6, 1e1)},
     ),
     "diabetes, elastic net": Task(
         datasets.load_diabetes,
-        scaled(ElasticNet()),
+        add_scaler(ElasticNet()),
         {"elasticnet__alpha": loguniform(1e-4, 1e2), "elasticnet__l1_ratio": uniform(0, 1)},
     ),
     "diabetes, extra trees": Task(

@@ -43,10 +43,10 @@ from skde.tuning import PRESETS, RacingTuner
 def racing(preset: str, means: bool = False, **changes: Any) -> Callable[[Task, int], dict[str, Any]]:
     """Return a racing tuner; with `means`, it has costs that can be averaged; `changes` are of the preset's rules."""
 
-    def tuned(task: Task, seed: int) -> dict[str, Any]:
+    def tune(task: Task, seed: int) -> dict[str, Any]:
         def cost(config: dict[str, Any], instance: Any, seed: int) -> float:
             found = costs(task, [config], [instance], [seed])[0, 0]
-            return float(task.scaled(found) if means else found)
+            return float(task.scale(found) if means else found)
 
         rules = replace(PRESETS[preset], test="t" if means else task.test, **changes)
         tuner = RacingTuner(
@@ -59,13 +59,13 @@ def racing(preset: str, means: bool = False, **changes: Any) -> Callable[[Task, 
         )
         return tuner.fit(cost).best_params_
 
-    return tuned
+    return tune
 
 
 def optuna_study(sampler: Callable[[int], Any], pruner: Callable[[], Any] | None = None) -> Callable[[Task, int], Any]:
     """Return a tuner by an Optuna study: a trial runs on all instances in a new order, until it is pruned."""
 
-    def tuned(task: Task, seed: int) -> dict[str, Any]:
+    def tune(task: Task, seed: int) -> dict[str, Any]:
         study = optuna.create_study(sampler=sampler(seed), pruner=pruner() if pruner else optuna.pruners.NopPruner())
         left = task.max_experiments
         n = len(task.instances)
@@ -76,7 +76,7 @@ def optuna_study(sampler: Callable[[int], Any], pruner: Callable[[], Any] | None
             for i in order.tolist():
                 left -= 1
                 cost = costs(task, [trial.params], [task.instances[i]], [seed])[0, 0]
-                values.append(float(task.scaled(cost)))
+                values.append(float(task.scale(cost)))
                 if pruner:
                     trial.report(values[-1], i)
                     pruned = trial.should_prune()
@@ -87,7 +87,7 @@ def optuna_study(sampler: Callable[[int], Any], pruner: Callable[[], Any] | None
                 study.tell(trial, None if pruned else float(np.mean(values)), state=state)
         return study.best_params
 
-    return tuned
+    return tune
 
 
 TUNERS: dict[str, Callable[[Task, int], dict[str, Any]]] = {
@@ -117,7 +117,7 @@ REFERENCES = {"racing, elitist": "irace, elitist", "racing, irace-2011": "irace,
 # -- the comparison ----------------------------------------------------------------------------------------------------
 
 
-def held_out_costs(task: Task, configurations: list[dict[str, Any]], repetition: int, n_seeds: int) -> list[float]:
+def measure_held_out(task: Task, configurations: list[dict[str, Any]], repetition: int, n_seeds: int) -> list[float]:
     """Return every configuration's mean cost, scaled, on held-out instances and seeds."""
     if task.target is noisy:  # the truth is known
         return [
@@ -126,7 +126,7 @@ def held_out_costs(task: Task, configurations: list[dict[str, Any]], repetition:
     found = []
     for k in range(n_seeds):
         seeds = np.random.default_rng([repetition, k]).integers(2**31, size=len(task.held_out)).tolist()
-        found.append(task.scaled(costs(task, configurations, task.held_out, seeds)))
+        found.append(task.scale(costs(task, configurations, task.held_out, seeds)))
     return [float(value) for value in np.mean(found, axis=(0, 2))]
 
 
@@ -134,7 +134,7 @@ def run_repetition(name: str, tuners: list[str], repetition: int, n_seeds: int) 
     """Return the held-out cost of each tuner in a repetition of a task."""
     quieten()  # this may be another process
     task = TASKS[name](repetition)
-    return held_out_costs(task, [TUNERS[tuner](task, repetition) for tuner in tuners], repetition, n_seeds)
+    return measure_held_out(task, [TUNERS[tuner](task, repetition) for tuner in tuners], repetition, n_seeds)
 
 
 def quieten() -> None:

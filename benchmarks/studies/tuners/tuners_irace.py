@@ -31,7 +31,7 @@ def missing() -> str | None:
 def irace(elitist: bool) -> Callable[[Task, int], dict[str, Any]]:
     """Return irace with its defaults, elitist or not, and with the task's test."""
 
-    def tuned(task: Task, seed: int) -> dict[str, Any]:
+    def tune(task: Task, seed: int) -> dict[str, Any]:
         test = {"friedman": "friedman", "t": "t-test"}[task.test]
         lines = [line_of(name, found) for name, found in task.space.items()]
         numbers = [int(elitist), test, task.max_experiments, len(task.instances), seed]
@@ -42,7 +42,7 @@ def irace(elitist: bool) -> Callable[[Task, int], dict[str, Any]]:
             raise RuntimeError(f"irace ended with exit status {process.returncode} and without a configuration")
         return best
 
-    return tuned
+    return tune
 
 
 def run_experiments(task: Task, process: subprocess.Popen[str]) -> dict[str, Any] | None:

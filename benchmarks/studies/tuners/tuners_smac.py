@@ -22,7 +22,7 @@ def smac(task: Task, seed: int) -> dict[str, Any]:
 
     def cost(config: Any, instance: str, seed: int) -> float:
         found = costs(task, [read(config)], [task.instances[int(instance)]], [seed])
-        return float(task.scaled(found)[0, 0])
+        return float(task.scale(found)[0, 0])
 
     def read(config: Any) -> dict[str, Any]:
         return {name: native(config[name], found) for name, found in task.space.items()}

@@ -40,12 +40,12 @@ class Task:
     test: str = "friedman"
     zero: float = 0.0  # smaller costs count as this
 
-    def scaled(self, costs: Any) -> Any:
+    def scale(self, costs: Any) -> Any:
         """Return costs in a form that can be averaged."""
         return costs if self.test != "friedman" else np.log(np.minimum(costs, 1e30))
 
 
-def shifted(name: str, dim: int, rng: np.random.Generator) -> Problem:
+def shift_problem(name: str, dim: int, rng: np.random.Generator) -> Problem:
     """Return a problem in a box that is moved by up to a quarter of its width."""
     problem = get_problem(name, dim=dim)
     width = problem.bounds[:, 1] - problem.bounds[:, 0]
@@ -60,7 +60,7 @@ def differential_evolution(repetition: int, n_boxes: int = 2) -> Task:
     """
     names = [f"nashed2012/f{i}" for i in (0, 1, 4, 6, 8, 9, 10, 12, 14, 15, 16, 19)] * n_boxes
     rng = np.random.default_rng([4000, repetition])
-    seen, held_out = ([shifted(name, 10, rng) for name in names] for _ in range(2))
+    seen, held_out = ([shift_problem(name, 10, rng) for name in names] for _ in range(2))
     return Task("de", space_of("de").parameters, seen, held_out, 960, evals=3000, zero=1e-8)
 
 

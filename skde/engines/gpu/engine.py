@@ -24,7 +24,7 @@ from skde.engines.gpu.launch_plan import (
     Work,
     blocks_for,
     is_large_trial,
-    make_plan,
+    make_launch_plan,
     plan_shared_memory,
     step_plan,
 )
@@ -139,7 +139,7 @@ class CudaEngine:
             return blocks_per_multiprocessor(module(team, threads, least, trials_shared), "run", threads, shared_bytes)
 
         with self._loading.setdefault(kernels, Lock()):
-            plan = make_plan(work, self.machine, occupancy)
+            plan = make_launch_plan(work, self.machine, occupancy)
         program = module(plan.team, plan.threads, plan.resident, plan.trials_shared)
         return Launcher(program, plan, work.vectors(max(plan.trials_shared, 1)))
 
@@ -323,7 +323,7 @@ class CudaEngine:
                     module(team, threads, least, trials_shared), "cycles", threads, shared_bytes
                 )
 
-            plan = make_plan(work, self.machine, occupancy)
+            plan = make_launch_plan(work, self.machine, occupancy)
             shape = plan.team, plan.threads, plan.resident
             batch.program = Launcher(module(*shape, plan.trials_shared), plan, game.scratch)
             self._make_workspace(batch, plan, game.scratch * dim)

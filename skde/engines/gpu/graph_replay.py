@@ -41,7 +41,7 @@ class RecordingError(RuntimeError):
         self.reason = reason
 
 
-class Pace(NamedTuple):
+class StepTime(NamedTuple):
     """The time of one generation by steps.
 
     Attributes
@@ -87,7 +87,7 @@ def reason_to_step(batch: Batch, host_work: str | None, generations: int, loaded
     return None
 
 
-def reason_by_pace(pace: Pace, seconds_left: float) -> str | None:
+def reason_by_pace(pace: StepTime, seconds_left: float) -> str | None:
     """Return why a recording does not pay by the time of a generation; None where it does."""
     if pace.host < LEAST_SHARE * pace.total:
         return (

@@ -254,7 +254,7 @@ def step_plan(individuals: int, n_runs: int, device: Device) -> Plan:
     return Plan("Warp", STEP_THREADS, 1, blocks_for(individuals, STEP_TEAMS, device, n_runs), n_runs, 0, 0, 0)
 
 
-def make_plan(work: Work, device: Device, occupancy: Occupancy) -> Plan:
+def make_launch_plan(work: Work, device: Device, occupancy: Occupancy) -> Plan:
     """Choose a launch in which all blocks are resident at once.
 
     Parameters

@@ -94,7 +94,7 @@ def axis_lengths(spec: Spec, n_runs: int) -> dict[str, int]:
         "words": CONSTANTS["BEST_WORDS"] if is_large else 0,
         "sums": CONSTANTS["VALUE_SUMS"] if is_large else 0,
         "slots": count_slots(spec),
-        "islands": islands.begun(n_runs),
+        "islands": islands.count_islands(n_runs),
         "migrants": 1 + islands.rows * (1 + len(spec.lower)),
         "places": individuals if islands.rows else 0,
         "barriers": n_runs + 1,

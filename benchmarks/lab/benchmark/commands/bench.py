@@ -196,14 +196,14 @@ def bench_speed(options: Any) -> int:
     if options.scale:
         return bench_scale(options)
     refuse_options(options, ("algorithms", "dtype", "axis", "limit", "quick"), "needs --scale")
-    record = speed.measure(
+    record = speed.measure_speed(
         options.device,
         threads=2 if options.threads is None else options.threads,
         seconds=0.2 if options.seconds is None else options.seconds,
         command=options.command_line,
         say=say,
     )
-    show_figures(options, record, speed.table)
+    show_figures(options, record, speed.format_speed)
     return 0
 
 
@@ -221,7 +221,8 @@ def bench_scale(options: Any) -> int:
     )
     measurement = scale.ScaleMeasurement(choose_device(options.device, 1)[0], settings, say)
     run_and_show(
-        measurement.run, lambda: show_figures(options, measurement.record(options.command_line), scale_table.table)
+        measurement.run,
+        lambda: show_figures(options, measurement.record(options.command_line), scale_table.format_scale),
     )
     return 0
 
@@ -241,7 +242,9 @@ def bench_run(options: Any) -> int:
     )
     optimizers = [get_optimizer(name, **parameters) for name, parameters in options.algorithms]
     suite = find_suite(options.suite)
-    run = partial(trials.run, settings, optimizers, options.dims, options.functions, curves=not options.no_curves)
+    run = partial(
+        trials.run_trials, settings, optimizers, options.dims, options.functions, curves=not options.no_curves
+    )
     if suite.platform is None:
         refuse_options(options, ("data",), f"is for suites of platforms, such as bbob; {suite.name!r} has no logger")
     else:
@@ -267,7 +270,7 @@ def prepare_logs(options: Any, suite: Suite) -> TrialLogs:
 
 def bench_compare(options: Any) -> int:
     """Compare the algorithms of some records and print the tables."""
-    record = statistics.merge({str(file): read_runs(file) for file in options.files})
+    record = statistics.merge_records({str(file): read_runs(file) for file in options.files})
     comparison = statistics.compare(record, options.baseline, zero=options.zero)
     print(format_json(comparison) if options.json else tables.comparison_table(comparison))
     return 0
@@ -279,7 +282,7 @@ def bench_report(options: Any) -> int:
         check_real("--zero", options.zero, 0, high_open=True)
     out = options.folder / "report" if options.out is None else options.out
     made = report.make_report(options.folder, baseline=options.baseline, zero=options.zero, say=say)
-    files = [str(file) for file in report.write_report(made, out)]
+    files = [str(file) for file in report.write_pages(made, out)]
     if options.json:
         print(format_json({"files": files, "notes": made.notes}))
         return 0

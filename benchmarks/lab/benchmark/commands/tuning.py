@@ -38,8 +38,8 @@ def reproduce_tuning(options: Any, paper: Any) -> int:
 
     def show(record: Any) -> None:
         if options.json:
-            print(format_json({**record, "summary": comparison.summary(record)}))
+            print(format_json({**record, "summary": comparison.summarize_tuning(record)}))
         else:
-            print(comparison.table(paper, record))
+            print(comparison.format_comparison(paper, record))
 
-    return record_and_show(options, partial(reproduction.run, paper, settings, algorithms), show)
+    return record_and_show(options, partial(reproduction.run_tunings, paper, settings, algorithms), show)

@@ -15,7 +15,7 @@ import numpy as np
 
 from skde.algorithms import get_algorithm
 from skde.benchmark.comparison import Line
-from skde.benchmark.minmax_trials import VALUES, cycles, describe, feasible_best, measure_solver
+from skde.benchmark.minmax_trials import VALUES, cycles, describe_values, feasible_best, measure_solver
 from skde.benchmark.protocol import PROTOCOL, QUICK, Miniature, PaperExperiment, Place, ProtocolSettings
 from skde.benchmark.published_tables import Note, Paper, PublishedTable
 from skde.benchmark.records import Cell
@@ -109,7 +109,7 @@ class Fabris2012(Reproduction):
                 function,
                 len(get_problem(f"fabris2012/{function}").x_opt),
                 algorithm,
-                make_solver(algorithm, pop_size),
+                make_game_solver(algorithm, pop_size),
                 {"max_iter": CYCLES},
                 tuple(
                     Place(
@@ -171,7 +171,7 @@ class Fabris2012(Reproduction):
         """Return best, median, mean, deviation and worst of the runs with a feasible point; the mean is judged."""
         function, paper = experiment.function, self.paper
         best = feasible_best(cell)
-        ours = describe(best)._asdict() if len(best) else dict.fromkeys(VALUES)
+        ours = describe_values(best)._asdict() if len(best) else dict.fromkeys(VALUES)
         known = optimal_value(get_problem(f"fabris2012/{function}"))
         row = function if experiment.algorithm in STRATEGIES else f"{function} {experiment.algorithm}"
         lines = []
@@ -190,7 +190,7 @@ class Fabris2012(Reproduction):
         return lines
 
 
-def make_solver(algorithm: str, pop_size: int) -> MinMaxSolver:
+def make_game_solver(algorithm: str, pop_size: int) -> MinMaxSolver:
     """Return the paper's solver with a strategy, with CR = 0.3 for the inverted crossover test, or the default one."""
     if algorithm == DEFAULT:
         return MinMaxSolver(get_algorithm(MinMaxSolver().algorithm_x, pop_size=pop_size))

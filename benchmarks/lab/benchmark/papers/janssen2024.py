@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skde.algorithms import DE, JDE, Algorithm
-from skde.benchmark.comparison import Line, errors
-from skde.benchmark.protocol import SOLVED, Miniature, PaperExperiment, Place, timed_models
+from skde.benchmark.comparison import Line, read_errors
+from skde.benchmark.protocol import SOLVED, Miniature, PaperExperiment, Place, find_timed_models
 from skde.benchmark.published_tables import Note, Paper, PublishedTable
 from skde.benchmark.records import Cell
 from skde.benchmark.reproduction import Reproduction
@@ -139,7 +139,7 @@ class Janssen2024(Reproduction):
                 model=model,
                 alone=True,
             )
-            for model in timed_models(MODELS, device)
+            for model in find_timed_models(MODELS, device)
             for function in FUNCTIONS
         ]
 
@@ -157,7 +157,7 @@ class Janssen2024(Reproduction):
                 one.places[0].row,
                 one.function,
                 "-",
-                f"{np.median(errors(cell)):.2e} in {np.mean(cell['run_seconds']):.3g} s",
+                f"{np.median(read_errors(cell)):.2e} in {np.mean(cell['run_seconds']):.3g} s",
                 NONE,
             )
             for one, cell in trials
@@ -175,9 +175,9 @@ def rank_lines(table: PublishedTable, trials: Sequence[tuple[Any, Cell]], data: 
         cells = {one.places[0].row: cell for one, cell in trials if one.function == function}
         if len(cells) == len(rows):
             given = [cells[row] for row in rows]
-            ends[function] = common_end(np.concatenate([errors(cell) for cell in given]))
+            ends[function] = common_end(np.concatenate([read_errors(cell) for cell in given]))
             scores[function] = rank_scores(
-                [errors(cell) for cell in given], [np.array(cell["run_seconds"]) for cell in given]
+                [read_errors(cell) for cell in given], [np.array(cell["run_seconds"]) for cell in given]
             )
     if not scores:
         places = [(one.places[0].row, one.function) for one, _ in trials]

@@ -15,11 +15,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skde.algorithms import ALGORITHMS
-from skde.benchmark.comparison import Line, best_of
+from skde.benchmark.comparison import Line, read_best_values
 from skde.benchmark.protocol import CURVE, Miniature, PaperExperiment, Place, ProtocolSettings, data_options
 from skde.benchmark.published_tables import Note, Paper, PublishedTable, Tuning
 from skde.benchmark.records import Cell
-from skde.benchmark.reproduction import RESULTS, Reproduction, preset
+from skde.benchmark.reproduction import RESULTS, Reproduction, find_preset_of
 from skde.benchmark.verdicts import AGREES, DIFFERS, NONE, like
 from skde.problems import get_problem
 from skde.utils.hypothesis_tests import kruskal_wallis
@@ -138,7 +138,7 @@ class Nashed2012(Reproduction):
                 function,
                 dim,
                 algorithm,
-                preset(self.paper, algorithm),
+                find_preset_of(self.paper, algorithm),
                 limits,
                 (
                     Place("2", function, f"{algorithm}, D={dim}"),
@@ -196,7 +196,7 @@ def group_best(found: Sequence[tuple[Any, Cell]]) -> dict[tuple[str, int], dict[
     """Return the best values of every function and dimension by algorithm; those below the paper's zero are 0."""
     groups: dict[tuple[str, int], dict[str, Any]] = {}
     for one, cell in found:
-        values = best_of(cell)
+        values = read_best_values(cell)
         groups.setdefault((one.function, one.dim), {})[one.algorithm] = np.where(values < ZERO, 0.0, values)
     return groups
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from skde.algorithms import DE
-from skde.benchmark.protocol import Miniature, PaperExperiment, Place, timed_models
+from skde.benchmark.protocol import Miniature, PaperExperiment, Place, find_timed_models
 from skde.benchmark.published_tables import Note, Paper
 from skde.benchmark.reproduction import Reproduction
 
@@ -112,7 +112,7 @@ class Qin2012(Reproduction):
                 model=model,
                 alone=True,
             )
-            for model in timed_models(MODELS, device)
+            for model in find_timed_models(MODELS, device)
             for table, dim in TABLES.items()
             for function in FUNCTIONS
             for pop_size in POP_SIZES

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skde.algorithms import ALGORITHMS, get_algorithm
-from skde.benchmark.comparison import Line, errors
+from skde.benchmark.comparison import Line, read_errors
 from skde.benchmark.papers.wang2012_notes import NOTES, NP_60, POPULATIONS
 from skde.benchmark.protocol import Miniature, PaperExperiment, Place
 from skde.benchmark.published_tables import Paper, PublishedTable
@@ -146,7 +146,7 @@ class Wang2012(Reproduction):
         ours: dict[str, dict[str, float]] = {}
         for one, cell in found:
             if one.part == "values" and one.dim == dim:
-                mean = float(errors(cell).mean())
+                mean = float(read_errors(cell).mean())
                 ours.setdefault(MAIN[one.algorithm], {})[one.function] = 0.0 if mean < self.paper.zero else mean
         # The paper leaves out F7 and F15 in 1000 variables, where GOjDE is infinite.
         functions = [name for name in ours.get("GOjDE", {}) if np.isfinite(table.value("mean", name, "GOjDE") or 0.0)]
