@@ -9,7 +9,7 @@ import numpy as np
 
 from skde.algorithms.base import REPAIRS, Algorithm, FitSetting, StateSizes, population_reduction
 from skde.algorithms.saved_state import SavedRuns
-from skde.algorithms.success_history import MEMORY, archive_rows, check_memory
+from skde.algorithms.success_history import MEMORY, archive_rows, check_saved_memory
 from skde.algorithms.tuning_space import SHRINKING_POPULATION, Range, TuningSpace
 from skde.utils.validation import check_int, check_real
 
@@ -135,7 +135,7 @@ class NLSHADERSP(Algorithm):
 
     def check_saved(self, runs: SavedRuns) -> None:
         """Check the memory, the archive's size and its probability, and the crossover rates."""
-        check_memory(runs)
+        check_saved_memory(runs)
         share = runs.memory[0, :, MEMORY["ENTRIES"] + 2 * int(runs.parameters["H"])]
         runs.check_range("memory", "probabilities of the archive", share, 0.1, 0.9)
         rates = runs.extra["next_CR"]
