@@ -32,6 +32,7 @@ class Status(IntEnum):
     CALLBACK = ENUMERATIONS["Status"]["CALLBACK"]
     INTERRUPTED = ENUMERATIONS["Status"]["INTERRUPTED"]
     HELD = ENUMERATIONS["Status"]["HELD"]  # only between two generations: waits for runs at a lower generation
+    STALLED = max(ENUMERATIONS["Status"].values()) + 1  # of the host alone
 
     @property
     def success(self) -> bool:
@@ -53,6 +54,7 @@ MESSAGES = {
     Status.CALLBACK: "A callback asked to stop.",
     Status.INTERRUPTED: "Interrupted by the user; the best so far is kept.",
     Status.HELD: "The run has not ended.",
+    Status.STALLED: "No run found a better value for max_stall_time seconds.",
 }
 
 
@@ -77,16 +79,18 @@ class Limits:
         Evaluations, >= 1.
     max_time : float or None, default None
         Seconds, > 0.
+    max_stall_time : float or None, default None
+        Seconds without a better best value of any run, > 0.
     """
 
     max_iter: int | None = None
     max_evals: int | None = None
     max_time: float | None = None
+    max_stall_time: float | None = None
 
     def evals(self, dim: int) -> int | None:
         """Return the evaluations that a run may make; None: any number."""
-        unlimited = self.max_iter is None and self.max_evals is None and self.max_time is None
-        return DEFAULT_EVALS_PER_DIM * dim if unlimited else self.max_evals
+        return DEFAULT_EVALS_PER_DIM * dim if self == Limits() else self.max_evals
 
     def without(self, kept: int, dim: int) -> Limits:
         """Return the limits of a part of a fit that leaves some evaluations to the others."""
@@ -104,12 +108,15 @@ class Limits:
         )
 
 
-def check_limits(max_iter: Any, max_evals: Any, max_time: Any) -> Limits:
+def check_limits(max_iter: Any, max_evals: Any, max_time: Any, max_stall_time: Any = None) -> Limits:
     """Return the checked limits of a run."""
     return Limits(
         None if max_iter is None else check_int("max_iter", max_iter, 0),
         None if max_evals is None else check_int("max_evals", max_evals, 1),
-        None if max_time is None else check_real("max_time", max_time, 0, low_open=True),
+        *(
+            None if given is None else check_real(name, given, 0, low_open=True)
+            for name, given in (("max_time", max_time), ("max_stall_time", max_stall_time))
+        ),
     )
 
 

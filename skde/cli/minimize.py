@@ -51,8 +51,8 @@ EXAMPLES = """examples:
   skde minimize mymodule:loss_of_one_point --dim 8 --bounds -5 5 --n-jobs 4 --json
 """
 PARAMETERS = (
-    *("max_iter", "max_evals", "max_time", "target", "tol", "atol", "n_runs", "dtype", "n_jobs", "random_state"),
-    *("final_evals", "on_error", "max_eval_time", "recorder"),
+    *("max_iter", "max_evals", "max_time", "max_stall_time", "target", "tol", "atol", "n_runs", "dtype", "n_jobs"),
+    *("random_state", "final_evals", "on_error", "max_eval_time", "recorder"),
 )
 VARIABLE_HELP = (
     f"a typed variable, one option for each, instead of --bounds: {VARIABLE_FORMS} (a function of one point gets the "
@@ -90,6 +90,7 @@ def add_minimize(commands: Any) -> None:
         help="a parameter of the algorithm",
     )
     add("--max-iter", type=integer, help="generations after the initial population")
+    add("--max-stall-time", type=read_number, metavar="SECONDS", help="limit without a better value, in seconds")
     add("--max-evals", type=integer, help="evaluations of one run (default, without other limits: 10000 a variable)")
     add("--tol", type=read_number, help="a run ends when its population's values are this close, relatively")
     add("--atol", type=read_number, help="absolute tolerance of this rule, for minima near 0 (default: 0)")

@@ -35,7 +35,7 @@ from skde.fit.evaluator import Evaluator
 from skde.fit.fit import Fit
 from skde.fit.pace import pace_of
 from skde.fit.phases.population import Population
-from skde.fit.watch import Watch
+from skde.fit.watch import StallWatch, Watch
 from skde.functions.point_workers import OutOfTime
 from skde.objectives.objective import Objective
 from skde.stopping import RUNNING, Status
@@ -74,6 +74,7 @@ def run_search(
     max_time: float | None,
     stop: StopRequest | None,
     verbose: int = 0,
+    max_stall_time: float | None = None,
 ) -> None:
     """Run the present search until every run has ended.
 
@@ -92,6 +93,8 @@ def run_search(
         Called after each engine call; true ends the fit.
     verbose : int, default 0
         Whether to print the choice of "auto".
+    max_stall_time : float or None, default None
+        Limit on the seconds without a better best value of any run.
 
     Raises
     ------
@@ -99,7 +102,7 @@ def run_search(
         After Ctrl-C; the results are those of all evaluations that are done, and another call continues from there.
     """
     with fit_context(fit):
-        Execution(fit, max_time, stop, verbose).run(objective, execution)
+        Execution(fit, max_time, stop, verbose, max_stall_time).run(objective, execution)
 
 
 @contextmanager
@@ -138,13 +141,19 @@ class Execution:
         Called after each engine call; true ends the fit.
     verbose : int
         Whether to print the choice of "auto".
+    max_stall_time : float or None
+        Limit on the seconds without a better best value of any run, checked where callbacks are called.
     """
 
     fit: Fit
     max_time: float | None
     stop: StopRequest | None
     verbose: int
+    max_stall_time: float | None = None
     reported: float = field(default_factory=time.perf_counter, init=False)
+
+    def __post_init__(self) -> None:
+        self.stall = StallWatch(self.fit, self.max_stall_time)
 
     def run(self, objective: Any, execution: str) -> None:
         """Run all generations in the way that execution, engine and objective ask for."""
@@ -205,12 +214,14 @@ class Execution:
         return self.population.ending != Status.RUNNING
 
     def ends(self) -> bool:
-        """Return whether a callback or the time limit ends the fit, and note which."""
+        """Return whether a callback or a limit of time ends the fit, and note which."""
         self.reported = time.perf_counter()
         if self.stop is not None and self.stop():
             self.population.ending = Status.CALLBACK
         elif self.seconds_left <= 0:
             self.population.ending = Status.TIME
+        elif self.stall.ends():
+            self.population.ending = Status.STALLED
         return self.population.ending != Status.RUNNING
 
     def run_small_start(self, objective: Objective) -> None:

@@ -16,6 +16,7 @@ from skde.fit.phases.population import Population
 from skde.fit.polish_budget import search_seconds
 from skde.fit.request_loop import run_requests
 from skde.fit.schedule import Schedule
+from skde.fit.watch import StallWatch
 from skde.objectives.feasibility import values_of_codes
 from skde.objectives.objective import Objective
 from skde.typing import FloatArray
@@ -50,11 +51,12 @@ def run_phases(
     try:
         for phase in schedule.phases():
             if isinstance(phase, Population):
-                run_search(fit, objective, execution, search_time, stop, verbose)
+                run_search(fit, objective, execution, search_time, stop, verbose, plan.limits.max_stall_time)
             else:
                 local = isinstance(phase, LocalSearchPhase)
                 codes = fit.best_points()[1]
-                watch = PhaseWatch(fit, max_time, stop if local else None)
+                stall = StallWatch(fit, plan.limits.max_stall_time if local else None)
+                watch = PhaseWatch(fit, max_time, stall, stop if local else None)
                 run_requests(fit, phase, objective, watch.seconds_left, watch.ends)
                 if verbose and local:
                     print_outcome(fit, plan.methods(objective.constrained), codes)
@@ -64,7 +66,7 @@ def run_phases(
 
 
 class PhaseWatch:
-    """What ends a phase of requests: the time limit, and the callbacks, which see it as often as a population.
+    """What ends a phase of requests: limits of time, and the callbacks, which see it as often as a population.
 
     Parameters
     ----------
@@ -72,23 +74,26 @@ class PhaseWatch:
         The fit.
     max_time : float or None
         Its time limit.
+    stall : StallWatch
+        Its limit on the seconds without a better value.
     stop : callable or None
         Reports progress to callbacks; true ends the fit.
     """
 
-    def __init__(self, fit: Fit, max_time: float | None, stop: Callable[[], bool] | None) -> None:
-        self.fit, self.max_time, self.stop = fit, max_time, stop
-        self._asked_to_stop, self._reported = False, -math.inf
+    def __init__(self, fit: Fit, max_time: float | None, stall: StallWatch, stop: Callable[[], bool] | None) -> None:
+        self.fit, self.max_time, self.stall, self.stop = fit, max_time, stall, stop
+        self._ended, self._looked = False, -math.inf
 
     def seconds_left(self) -> float:
         """Return the seconds until the time limit."""
         return math.inf if self.max_time is None else self.max_time - self.fit.ledger.timer.seconds_of_limit
 
     def ends(self) -> bool:
-        """Return whether a callback or the time limit ends the fit."""
-        if self.stop is not None and time.perf_counter() - self._reported >= CHUNK_SECONDS:
-            self._reported, self._asked_to_stop = time.perf_counter(), self.stop()
-        return self._asked_to_stop or self.seconds_left() <= 0
+        """Return whether a callback or a limit of time ends the fit."""
+        if time.perf_counter() - self._looked >= CHUNK_SECONDS:
+            self._looked = time.perf_counter()
+            self._ended = (self.stop is not None and self.stop()) or self.stall.ends()
+        return self._ended or self.seconds_left() <= 0
 
 
 def print_outcome(fit: Fit, methods: tuple[str, ...], codes: FloatArray) -> None:

@@ -42,6 +42,7 @@ class MinimizerParameters(BaseSolver):
         max_iter: int | None = None,
         max_evals: int | None = None,
         max_time: float | None = None,
+        max_stall_time: float | None = None,
         max_eval_time: float | None = None,
         target: float | None = None,
         tol: float | None = None,
@@ -71,6 +72,7 @@ class MinimizerParameters(BaseSolver):
         self.max_iter = max_iter
         self.max_evals = max_evals
         self.max_time = max_time
+        self.max_stall_time = max_stall_time
         self.max_eval_time = max_eval_time
         self.target = target
         self.tol = tol

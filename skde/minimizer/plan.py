@@ -95,7 +95,7 @@ def warm_plan(given: MinimizerParameters, plan: FitPlan, place: int) -> FitPlan:
 
 def limits_of(given: MinimizerParameters) -> Limits:
     """Return the limits that are set now."""
-    return check_limits(given.max_iter, given.max_evals, given.max_time)
+    return check_limits(given.max_iter, given.max_evals, given.max_time, given.max_stall_time)
 
 
 def check_final_evals(given: MinimizerParameters) -> int:

@@ -94,12 +94,15 @@ class Minimizer(MinimizerParameters):
         Generations after the initial population, >= 0.
     max_evals : int or None, default None
         Limit on the evaluations of one run, >= 1, never exceeded: only whole generations are made, which are planned
-        as if every trial were evaluated, also where a repeated point is not (see Notes). 10000 times dim where
-        max_iter, max_evals and max_time are all None.
+        as if every trial were evaluated, also where a repeated point is not (see Notes). 10000 times dim where this
+        and the limits max_iter, max_time and max_stall_time are all None.
     max_time : float or None, default None
         Time limit in seconds, > 0, checked about every 50 ms, between calls of a function of one point, or after one
         call of a function of arrays, also by execution="joblib". Workers of a function of one point that hang are
         ended. Of a compiled objective in joblib's workers it is checked after every message, about every second.
+    max_stall_time : float or None, default None
+        A fit ends when no run has found a better value for this many seconds, > 0, which are counted from the beginning
+        of each search. It is checked as often as callbacks are called.
     max_eval_time : float or None, default None
         Time limit in seconds, > 0, of one evaluation of a function of one point in processes (n_jobs > 1): the value is
         then NaN, the first one becomes a warning, and the process is ended.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
@@ -31,13 +31,13 @@ from skde.islands import Migration
 from skde.minimizer.parameters import MinimizerParameters
 from skde.minimizer.plan import check_final_evals, check_migration, choose_dtype, limits_of, rules_of, searches_of
 from skde.objectives.feasibility import calls_of
-from skde.stopping import check_limits
+from skde.stopping import Limits, check_limits
 from skde.typing import FloatArray
 from skde.utils.serialization import HEADER, Layout, check_keys, check_layout, entry, json_view
 from skde.utils.validation import check_bounds, check_int, check_real, check_start
 from skde.variables import Variables
 
-LIMITS = ("max_iter", "max_evals", "max_time")
+LIMITS = tuple(limit.name for limit in fields(Limits))
 # Parameters with another form in a file, and those that are not in a file.
 SEPARATE = ("algorithm", "bounds", "callbacks", "random_state", "migration", "constraints", "recorder")
 
