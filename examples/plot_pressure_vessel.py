@@ -2,7 +2,7 @@
 A pressure vessel of plates that there are
 ==========================================
 
-A cylinder with two round ends holds 1 296 000 cubic inches; its cost is that of plates, forming and welding. Plates
+A cylinder with two round ends holds 1 296 000 cubic inches; plates, forming and welding make its cost. Plates
 come in multiples of 1/16 inch, so that two of the four variables are from a list: typed variables say so, and no
 rounding by hand is needed. The constraints are limits of stress, the volume, and the length.
 """

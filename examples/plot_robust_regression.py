@@ -77,7 +77,7 @@ for name, found in fits.items():
     print(f"{name:<20}", {key: round(value, 3) for key, value in found.params_.items()})
 
 # %%
-# The bounded loss ignores the wrong measurements. Quantiles come from another loss: that of the q-th quantile weighs
+# The bounded loss ignores the wrong measurements. Quantiles come from another loss: for the q-th quantile it weighs
 # residuals above by q and those below by 1 - q.
 
 

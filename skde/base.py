@@ -236,7 +236,7 @@ class BaseSolver(BaseEstimator):
                 )
 
     def set_params(self, **parameters: Any) -> Self:
-        """Set parameters; those of a parameter object as ``algorithm__F``.
+        """Set parameters; a parameter object's as ``algorithm__F``.
 
         Raises
         ------

@@ -42,9 +42,9 @@ class Progress:
     Attributes
     ----------
     n_iter, n_evals : int
-        Generations of the furthest run; evaluations of all runs together, those of the polish included.
+        Generations of the furthest run; evaluations of all runs together, with the polish.
     n_evals_of_runs : ndarray of shape (n_runs,)
-        Evaluations of every run, those of the polish included.
+        Evaluations of every run, with the polish.
     polishing : bool
         Whether the generations are over, and the best points are polished.
     seconds : float
@@ -271,7 +271,7 @@ def stop_request(solver: Any, fit: Fit, later_evals: int = 0) -> Iterator[Report
 
 
 def total_evals(fit: Fit, later_evals: int) -> int | None:
-    """Return the largest number of evaluations of all runs, with those of later phases, or None without a limit."""
+    """Return the largest number of evaluations of all runs, later phases included, or None without a limit."""
     spec = fit.batch.spec
     if spec.limits.max() >= UNLIMITED:
         return None
@@ -322,7 +322,7 @@ def adapting_algorithms() -> list[str]:
 
 
 def text_of(solver: Any) -> str:
-    """Return the name of the algorithm that runs, or that of a solver with two."""
+    """Return the name of the algorithm that runs, or of a solver with two."""
     algorithm = getattr(solver, "algorithm_", None)
     first = algorithm[0] if isinstance(algorithm, Sequence) else algorithm
     return type(solver).__name__ if first is None else repr(first.name)

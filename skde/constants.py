@@ -10,5 +10,5 @@ CONSTANTS = _cpu.constants()
 
 
 def choices(enumeration: str) -> dict[str, int]:
-    """Return the numbers of an enumeration's members by the names that users write, those of C++ in lower case."""
+    """Return the numbers of an enumeration's members by the names that users write: C++'s in lower case."""
     return {member.lower(): number for member, number in ENUMERATIONS[enumeration].items()}

@@ -40,7 +40,7 @@ class Recorder:
     -----
     A point has a value for each variable, by name where variables are named, else x0, x1 and so on, and
 
-    - ``id``: that of `ask`, in the order of the trials; -1 for a point of the polish or of final_evals
+    - ``id``: as `ask` gives it, in the order of the trials; -1 for a point of the polish or of final_evals
     - ``run``, ``generation``: their numbers, from 0
     - ``phase``: "search", "polish" or "final"
     - ``seconds``: since the fit began, when the value was known

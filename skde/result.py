@@ -130,7 +130,7 @@ class RunResult:
 
     @property
     def has_equal_values(self) -> bool:
-        """Whether its populations had one value, which is that of x."""
+        """Whether its populations had one value, which is x's."""
         best = self.history.best
         return self.flat and not self.exhausted and bool((best[np.isfinite(best)] == self.fun).all())
 
@@ -149,7 +149,7 @@ class RunResult:
             text += f" A local search of {self.polish_evals} evaluations followed"
             text += "." if self.polish_complete else ", and was cut short."
         if not self.final_evals_complete:
-            text += " The evaluations of final_evals were cut short, so that the value is that of one evaluation."
+            text += " The evaluations of final_evals were cut short, so that the value comes from one evaluation."
         if self.has_value:
             return f"All values were equal, so the minimum may be anywhere. {text}" if self.has_equal_values else text
         if self.feasible:

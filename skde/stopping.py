@@ -41,7 +41,7 @@ class Status(IntEnum):
 
 
 # For arrays, plain integers. NumPy looks for attributes on the class of a member of an enumeration, which runs Python
-# code, and drops an exception from there, such as that of Ctrl-C.
+# code, and drops an exception from there, such as Ctrl-C's.
 RUNNING, LIMIT, HELD = int(Status.RUNNING), int(Status.LIMIT), int(Status.HELD)
 
 MESSAGES = {

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from .documents import ROOT
+from .documents import PAGES, ROOT
 
 FOLDERS = ("skde", "tuning", "benchmarks/lab", "benchmarks/studies", "docs")
 # Without the ending -ed.
@@ -65,3 +66,26 @@ def test_a_name_has_one_meaning_in_all_modules() -> None:
                 if isinstance(node, ast.FunctionDef | ast.ClassDef):
                     places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
     assert {name: found for name, found in places.items() if len(found) > 1 and name not in SEVERAL} == {}
+
+
+# Words that stand for a noun further up; a reader has to look for it.
+POINTING = re.compile(r"\b(?:[Tt]hat|[Tt]hose|[Tt]hese)\s+(?:# *)?of\b|\bof\s+(?:# *)?(?:which|whom)\b")
+# Rooms of which not all comments have been read.
+UNREAD = ("skde/fit", "skde/minimizer", "skde/kernels", "benchmarks")
+
+
+def test_words_that_point_at_nouns_are_found() -> None:
+    assert POINTING.findall("Bounds are those of x; arrays,\n# of which one is left. That\n# of y.")
+    assert not POINTING.search("that offers; those often")
+
+
+def test_texts_name_what_they_mean() -> None:
+    code = [path for path in sources() if not str(path.relative_to(ROOT)).startswith(UNREAD)]
+    pages = [page for page in PAGES if not str(page.relative_to(ROOT)).startswith(UNREAD)]
+    found = [
+        f"{path.relative_to(ROOT)}: {match[0]!r} after {text[max(0, match.start() - 40) : match.start()]!r}"
+        for path in (*code, *pages)
+        for text in [path.read_text()]
+        for match in POINTING.finditer(text)
+    ]
+    assert found == []

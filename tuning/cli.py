@@ -247,7 +247,7 @@ def make_tuner(options: Any, **more: Any) -> tuple[Any, Algorithm]:
 
 
 def find_instances(options: Any) -> list[Any]:
-    """Return the user's functions, or those of a suite, as instances."""
+    """Return the user's functions, or a suite's, as instances."""
     if options.objectives:
         refuse_options(options, ("suite", "functions"), "cannot go together with FUNCTION")
         return [find_instance(options, name) for name in options.objectives]

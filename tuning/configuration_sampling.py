@@ -133,7 +133,7 @@ def update_model(parent: Parent, stage: RaceStage, ordinal: Collection[str] = ()
 
 
 def restart_model(parent: Parent, stage: RaceStage) -> Parent:
-    """Return the parent with its model set back by two races, at most to that of the second one.
+    """Return the parent with its model set back by two races, at most to the second one's.
 
     Probabilities become 0.9 p + 0.1 max(p), scaled to a sum of 1.
     """

@@ -29,7 +29,7 @@ class GaussianProcess:
         \operatorname{cov}(c, c') = (\alpha + \beta\, w \cdot w')\, M(x, x') + \frac{\nu}{n} [c = c']
 
     with Matern's kernel M of 5/2, which has a length scale for every column of x. The variances alpha, beta, nu and
-    the length scales are those of the highest posterior density; their logarithms are normal around the first ones,
+    the length scales have the highest posterior density; their logarithms are normal around the first ones,
     because where noise is large the likelihood alone would find long scales, and see nothing of a narrow region.
 
     Parameters
@@ -49,8 +49,8 @@ class GaussianProcess:
     -----
     Source: C. E. Rasmussen, C. K. I. Williams, Gaussian processes for machine learning (2006), equations 2.25 and 2.26
     (the mean and the variance), 5.8 and 5.9 (the likelihood and its gradient); K. Swersky, J. Snoek, R. P. Adams,
-    Multi-task Bayesian optimization (NIPS 2013), of which this is the case where all instances are equally alike.
-    Difference: parameters are those of the highest posterior density, not sampled.
+    Multi-task Bayesian optimization (NIPS 2013); this is the case where all instances are equally alike.
+    Difference: parameters have the highest posterior density, and are not sampled.
     """
 
     def __init__(
@@ -171,7 +171,7 @@ class Observations:
             own * (by_correlation * self.alike).sum(),
             noise * (np.diag(change) / self.counts).sum(),
         ]
-        # Of the sum over i, j of h_ij (x_i - x_j)^2, which is twice the sum of h_ij x_i^2 less that of h_ij x_i x_j.
+        # Of the sum over i, j of h_ij (x_i - x_j)^2, which is twice the sum of h_ij x_i^2 - h_ij x_i x_j.
         by_distance = change * (common + own * self.alike) * (5 / 3 * (1 + distances) * np.exp(-distances))
         x = self.points / parameters[3:]
         lengths = 2 * (by_distance.sum(axis=1) @ x**2 - (x * (by_distance @ x)).sum(axis=0))

@@ -52,7 +52,7 @@ def measure_held_out(
     Parameters
     ----------
     setting : TuningSetting
-        The tuning's inputs. Costs that do not depend on the seed are those of all its instances.
+        The tuning's inputs. Costs that do not depend on the seed are from all its instances.
     target : Target
         Runs the experiments.
     number, params

@@ -149,7 +149,7 @@ class TuningLoop:
         )
 
     def run(self, target: Target) -> None:
-        """Run to the end, or to that of a race after which `on_race_end` asks to stop.
+        """Run to the end, or until `on_race_end` asks to stop after a race.
 
         Raises
         ------
@@ -322,7 +322,7 @@ class TuningLoop:
         """Return the value of a trial: the mean share of configurations that are better, or the mean cost.
 
         Costs of different instances cannot be averaged where only their ranks count. Results that races have not asked
-        for do not count, such as those of a configuration that had failed, of which processes had begun more.
+        for do not count, as where a configuration had failed and processes had begun more.
         """
         if self.setting.rules.test != "friedman":
             return self.mean_cost(number)

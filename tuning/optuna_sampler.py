@@ -33,7 +33,7 @@ from skde.utils.validation import check_int
 class IteratedRacingSampler(BaseSampler):
     r"""Draw around the best of earlier trials, closer from iteration to iteration, as iterated racing does.
 
-    The trials of a study are cut into iterations. Those of the first one are uniform. In a later one, each trial has a
+    The trials of a study are cut into iterations. In the first one they are uniform. In a later one, each trial has a
     parent among the best of all completed trials before the iteration, with weights that fall linearly with their rank.
     Numbers come from a normal distribution around the parent's, truncated to the range, with
     :math:`\sigma_1` half the range and :math:`\sigma_j = \sigma_{j-1} (1 / n)^{1/N}` for n trials an iteration and N
@@ -55,7 +55,7 @@ class IteratedRacingSampler(BaseSampler):
     -----
     Source: M. Lopez-Ibanez et al., The irace package: iterated racing for automatic algorithm configuration, Operations
     Research Perspectives 3 (2016). Differences: trials are compared by their values alone; the probabilities of choices
-    are those of a lineage that always had the parent's choice; there is no soft restart.
+    belong to a lineage that always had the parent's choice; there is no soft restart.
 
     Examples
     --------

@@ -48,8 +48,8 @@ class Race:
         Experiments that it must not exceed.
     earlier : mapping of Experiment to float, optional
         Results of elites in earlier races; their steps come before others. A test cannot eliminate an elite before
-        these steps are replayed, and the race does not end before a step of which only eliminated
-        configurations have a result.
+        these steps are replayed, and the race does not end before a step with results of eliminated
+        configurations alone.
 
     Attributes
     ----------
@@ -151,7 +151,7 @@ class Race:
         return ordered
 
     def results(self) -> dict[Experiment, float]:
-        """Return the results of the configurations in the race: earlier ones, and those of decided steps."""
+        """Return the results of the configurations in the race: earlier ones, and results of decided steps."""
         steps = {row: step for step, row in self._row.items()}
         decided = self._find_decided()
         return {

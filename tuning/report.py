@@ -122,7 +122,7 @@ def cell(content: Any) -> str:
 
 
 def label(instance: Any) -> str:
-    """Return the name of an instance; of a pair (function, bounds), that of the function."""
+    """Return the name of an instance; of a pair (function, bounds), the function's."""
     of_pair = isinstance(instance, tuple) and len(instance) == 2 and callable(instance[0])
     objective = instance[0] if of_pair else instance
     name = objective if isinstance(objective, str) else getattr(objective, "name", None)
@@ -135,7 +135,7 @@ def python_row(number: int, line: str) -> tuple[Html, Html]:
 
 
 def comparison(costs: HeldOutCosts, names: Sequence[str]) -> list[str]:
-    """Return the section on the best configuration and the default; names are those of the instances."""
+    """Return the section on the best configuration and the default; `names` are of the instances."""
     everywhere = np.full(len(costs.instances), True)
     parts = [(names[i], costs.instances == i) for i in np.unique(costs.instances)]
     if len(parts) > 1:
@@ -247,7 +247,7 @@ def importance(trials: Sequence[FrozenTrial]) -> str:
         return "<p>Too few configurations have ended for it.</p>"
     with quiet_optuna():
         study = optuna.create_study()
-    for trial in valued:  # the importance is that of complete trials, and an eliminated configuration's is pruned
+    for trial in valued:  # complete trials have the importance, and an eliminated configuration's is pruned
         study.add_trial(create_trial(params=trial.params, distributions=trial.distributions, value=trial.value))
     shares = get_param_importances(study, evaluator=FanovaImportanceEvaluator(seed=0))
     if not shares:

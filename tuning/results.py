@@ -19,7 +19,7 @@ class EliteConfiguration:
     Attributes
     ----------
     number : int
-        Number of the configuration, which is that of its trial.
+        Number of the configuration and of its trial.
     params : dict
         Values of the parameters.
     """

@@ -133,7 +133,7 @@ class StudyRecord:
     Raises
     ------
     ValueError
-        For a study that must exist and does not, or must not and does, and for that of another tuning.
+        For a study that must exist and does not, or must not and does, and for another tuning's.
     """
 
     def __init__(

@@ -16,10 +16,10 @@ from skde.typing import FloatArray, IntArray
 from skde.utils.hypothesis_tests import rescale
 
 # The time grows with the cube of the number of costs. Only this many configurations are used, and if they have more
-# costs than this, means over several instances replace those of single ones.
+# costs than this, means over several instances replace means over one.
 MOST, MOST_COSTS = 300, 1500
 # First length scales, of numbers and ordered choices on the unit interval and of choices without an
-# order, of which the columns of two are sqrt(2) apart. Good regions are often narrow, and noise hides that.
+# order: the columns of two are sqrt(2) apart. Good regions are often narrow, and noise hides that.
 LENGTH, CHOICE_LENGTH = 0.3, 2.0
 # The position of a number that does not apply: outside the range, far from those that do.
 ABSENT = -0.5
@@ -79,7 +79,7 @@ class Surrogate:
         configurations : sequence of Configuration
             The candidates.
         count : int
-            Number of configurations to choose, at most that of the candidates.
+            Number of configurations to choose, at most the candidates'.
         rng : Generator
             Generator of the draws.
 
@@ -124,7 +124,7 @@ def position(configuration: Configuration, name: str) -> float:
 
 
 def arrange_costs(results: Mapping[Experiment, float]) -> tuple[list[int], list[int], FloatArray]:
-    """Return the numbers of configurations, those of steps, and the costs, NaN where there is none.
+    """Return the numbers of configurations and of steps, and the costs, NaN where there is none.
 
     Of more than `MOST` configurations those with the most results are taken, of these the latest.
     """

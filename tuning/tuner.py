@@ -220,7 +220,7 @@ class RacingTuner(TunerResults, BaseEstimator):
         return self._run(target, resume=False)
 
     def resume(self, target: Any = None) -> RacingTuner:
-        """Continue a tuning that was interrupted or killed; its decisions are those of an uninterrupted one.
+        """Continue a tuning that was interrupted or killed; it decides as an uninterrupted one.
 
         Parameters
         ----------

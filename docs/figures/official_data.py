@@ -18,7 +18,7 @@ GOOD = (AS_GOOD, AGREES)
 
 
 def data_of(record: Record) -> str:
-    """Return which data a record is of; those of earlier versions do not say it."""
+    """Return which data a record is of; records of earlier versions do not say it."""
     return str(record["settings"].get("data", GENERATED))
 
 
@@ -41,7 +41,7 @@ def explain(comparison: Comparison, official: Comparison, title: str, paper: Pap
     """Return a table of generated data with the reasons that official data give, and without those they disprove.
 
     A cell that is not as good here and is with official data has that as its reason. Where it is not as good with
-    either, the data are no reason, and that of the cell with official data is given.
+    either, the data are no reason, and the cell with official data gives one.
     """
     theirs = {(line.row, line.column): line for line in official.lines}
     of_data = {note.text for note in paper.notes if note.of_data}

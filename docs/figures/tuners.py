@@ -7,7 +7,7 @@ from typing import Any
 
 from .records import names_of, read, source, table
 
-# The first table has all records but those of earlier tasks and of repeated comparisons. The second has the comparisons
+# The first table has all records but the ones of earlier tasks and of repeated comparisons. The second has the comparisons
 # that were repeated with other seeds. The third, of presets and the irace that they follow, has earlier tasks too.
 EARLIER, AGAIN = "tuners-irace", "-again"
 NAMES = names_of("tuners*")
@@ -18,7 +18,7 @@ Rows = dict[str, dict[str, dict[str, Any]]]
 
 
 def rows_of(names: Iterable[str]) -> Rows:
-    """Return the rows of records; of the same tuner on the same task, that of the last record."""
+    """Return the rows of records; of the same tuner on the same task, the last one."""
     rows: Rows = {}
     for name in names:
         for row in read(name)["figures"]:

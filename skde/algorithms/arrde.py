@@ -25,7 +25,7 @@ LARGEST_DEFAULT = 3000
 class ARRDE(Algorithm):
     r"""Differential evolution in phases: a first search, restarts, and refinements of the points that they found.
 
-    The mutation, the archive and the memory are those of `LSHADE`,
+    The mutation, the archive and the memory are as in `LSHADE`,
 
     .. math::
         v_i = x_i + F (x_{pbest} - x_i) + F (x_{r1} - \tilde x_{r2}),
@@ -40,11 +40,11 @@ class ARRDE(Algorithm):
     noted, and the archive is emptied.
 
     - A restart follows the first phase and every refinement: a population of random points outside the noted intervals,
-      with the first values of the memory. After a restart that found no value below those of the records, another one
+      with the first values of the memory. After a restart that found no value below the records', another one
       follows, until there were :math:`1 + 4 \tau`, rounded, since the last refinement; :math:`\tau` is the share of the
       whole budget that is spent.
     - A refinement follows otherwise: its population is drawn from the records without evaluating it again, and its
-      memory from those of the first phase and of earlier refinements.
+      memory from the entries of the first phase and of earlier refinements.
 
     Once the share refine_from of the budget is spent, a last refinement begins, with a larger population that has the
     best of the records; it ends only where all values are equal. Where there are too few records, the latest points
@@ -83,7 +83,7 @@ class ARRDE(Algorithm):
     -----
     Source: K. F. Muzakka, A. H. Shali, H. Suhendar, S. Möller, M. Finsterbusch, Robust differential evolution via
     nonlinear population size reduction and adaptive restart: the ARRDE algorithm, arXiv:2511.18429, 2025, in the form
-    of the first author's program in the package minionpy, version 1.9. Rules and constants are those of the program;
+    of the first author's program in the package minionpy, version 1.9. Rules and constants come from the program;
     they were not compared with the text of the paper. The first row of a fit's population is the best point found.
     Differences: The program's first population is a Latin hypercube. The program draws a component that left the box
     between the bound and the mirrored component. Its archive, when full, loses random parents, also new ones. It keeps
@@ -135,7 +135,7 @@ class ARRDE(Algorithm):
         return {"pop_size": 30, "tol_first": 0.5, "tol_restart": 0.5, "tol_refine": 0.3, "refine_from": 0.7}
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
-        """Check the parameters and return those of the kernel."""
+        """Check the parameters and return the kernel's."""
         dim = setting.dim
         pop_size = self._population(4, "for current-to-pbest/1", default_pop_size(setting))
         pop_min = min(max((dim + 1) // 2, 4), pop_size) if self.pop_min is None else self.pop_min

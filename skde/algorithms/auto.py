@@ -160,7 +160,7 @@ class Choice(NamedTuple):
 
 
 def rule(given: FitProperties) -> Choice:
-    """Return the parameter object for a fit, or those of two searches, what is kept for a polish, and the reason.
+    """Return the parameter objects for the searches of a fit, what is kept for a polish, and the reason.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ class StateSizes(NamedTuple):
     archive : int
         Number of vectors in a run's archive.
     references : int
-        Size of a reference set, which survives an iteration. Its rows follow those of the trials.
+        Size of a reference set, which survives an iteration. Its rows follow the trials'.
     opposition : bool
         Whether the state has the opposites of the individuals.
     """
@@ -87,7 +87,7 @@ class Algorithm(BaseEstimator, ABC):
     """Base class of all algorithms: a scikit-learn-style object that holds an algorithm's parameters.
 
     Parameters are stored as they are given, and checked when a fit begins. A subclass is a dataclass with the
-    parameters as fields; it has a name and translates the parameters into those of its kernel.
+    parameters as fields; it has a name and translates the parameters into its kernel's.
 
     Attributes
     ----------
@@ -151,7 +151,7 @@ class Algorithm(BaseEstimator, ABC):
 
     @abstractmethod
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
-        """Check the parameters and return those of the kernel.
+        """Check the parameters and return the kernel's.
 
         Parameters
         ----------

@@ -82,7 +82,7 @@ class CHC(Algorithm):
         return {"pop_size": 30, "bits": 24}
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
-        """Check the parameters and return those of the kernel."""
+        """Check the parameters and return the kernel's."""
         return {
             "pop_size": self._population(2, "for pairs"),
             "alpha": check_real(self._name("alpha"), self.alpha, 0, 10),

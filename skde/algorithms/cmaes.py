@@ -18,13 +18,13 @@ NUMBERS, ROWS = ENUMERATIONS["Cmaes::Numbers"], ENUMERATIONS["Cmaes::Rows"]
 RESTARTS = choices("Restarts")
 COVARIANCES = ("auto", "full", "diagonal")
 MOST_FULL = 256  # variables that "auto" gives a full matrix
-MOST_INDEXED = 2**15  # variables of a full matrix, of which the kernel counts the elements in 32 bits
+MOST_INDEXED = 2**15  # variables of a full matrix: the kernel counts its elements in 32 bits
 MOST_DOUBLINGS, MOST_TRIALS = 9, 2**14  # of a population by default
 
 
 @dataclass(repr=False, eq=False)
 class CMAES(Algorithm):
-    r"""CMA-ES: normal steps, of which the covariance matrix, the size and the mean adapt to the best; with restarts.
+    r"""CMA-ES: normal steps; their covariance matrix, size and mean adapt to the best; with restarts.
 
     A generation has :math:`\lambda` trials. With a factor :math:`A` of the covariance matrix :math:`C = A A^T` and the
     weights :math:`w_1 > \dots > w_\mu > 0 > \dots > w_\lambda` of the ranks,
@@ -108,7 +108,7 @@ class CMAES(Algorithm):
     :math:`p_\sigma` instead of :math:`v`; here :math:`S^{1/2}` is made of products of matrices, by three terms of its
     series and an iteration where these are not enough, so that A has the same bits on every device. :math:`c_\sigma =
     (\mu_w + 2) / (D + \mu_w + 3)`, as in the package pycma. Small populations of "bipop" are multiples of `pop_size`.
-    The criteria of a restart are close to those of pycma, but simpler: the tolerance of values is relative, no
+    The criteria of a restart are close to pycma's, but simpler: the tolerance of values is relative, no
     eigenvectors are tested, the condition number is an estimate from a QR decomposition, and stagnation compares
     minima. pycma's penalty has a weight for each
     component. A generation of k `pop_size` trials takes k generations of the fit, so limits and callbacks count
@@ -145,7 +145,7 @@ class CMAES(Algorithm):
     penalty: float = 2.0
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
-        """Check the parameters and return those of the kernel."""
+        """Check the parameters and return the kernel's."""
         pop_size = self._population(4, "for two parents", 4 + int(3 * log(setting.dim)))
         covariance = check_choice(self._name("covariance"), self.covariance, COVARIANCES)
         diagonal = covariance == "diagonal" or (covariance == "auto" and setting.dim > MOST_FULL)

@@ -41,7 +41,7 @@ class DifferentialEvolution(OppositionAlgorithm):
     repair: str
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
-        """Check the parameters and return those of the kernel."""
+        """Check the parameters and return the kernel's."""
         if not isinstance(self.strategy, str) or self.strategy not in strategies():
             raise ValueError(
                 f"{self._name('strategy')} must be MUTATION/CROSSOVER with a mutation of {', '.join(MUTATIONS)} and "
@@ -95,7 +95,7 @@ class DE(DifferentialEvolution):
     Components outside the bounds are repaired. The trial replaces the target when it is not worse. The update is
     synchronous.
 
-    shifted-rand/1 is that of `JDE.cujde`: :math:`r_1` is any individual, :math:`r_2` is 1 to NP / 3 places after
+    shifted-rand/1 comes from `JDE.cujde`: :math:`r_1` is any individual, :math:`r_2` is 1 to NP / 3 places after
     :math:`r_1`, and :math:`r_3` as many after :math:`r_2`, both modulo NP; the next one is taken for the target. The
     component that is always crossed is the last one.
 
@@ -133,7 +133,7 @@ class DE(DifferentialEvolution):
 
     name: ClassVar[str] = "de"
     kernel_name: ClassVar[str] = "de"
-    # Storn and Price (1997): F in [0, 2], of which more than 1 was never reported to help; CR in [0, 1].
+    # Storn and Price (1997): F in [0, 2], and more than 1 was never reported to help; CR in [0, 1].
     tuning_space: ClassVar[TuningSpace] = {
         "strategy": TUNED_STRATEGIES,
         "F": Range(0.1, 1.0),
@@ -169,7 +169,7 @@ class DE(DifferentialEvolution):
         return cls(**{**tuned, **parameters})
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
-        """Check the parameters and return those of the kernel."""
+        """Check the parameters and return the kernel's."""
         F_low, F_high = self._range("F", self.F, 0, 2)
         CR = check_real(self._name("CR"), self.CR, 0, 1)
         return {**super().kernel_parameters(setting), "F_low": F_low, "F_high": F_high, "CR": CR}

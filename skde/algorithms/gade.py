@@ -100,7 +100,7 @@ class GADE(OppositionAlgorithm):
         return {"pop_size": 30, "learning_period": 4, "pbest_rate": 0.2}
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
-        """Check the parameters and return those of the kernel."""
+        """Check the parameters and return the kernel's."""
         return {
             "pop_size": self._population(4, "for rand/1"),
             "repair": self._choice("repair", REPAIRS),

@@ -16,7 +16,7 @@ OPPOSITION = {"opposition": Range(0.01, 0.4, log=True)}  # Wang et al. (2013) ta
 class GODE(DE):
     r"""Differential evolution with generalised opposition-based learning.
 
-    With probability :math:`p_o`, a generation's trials are not those of `DE`, but the opposites of the population in
+    With probability :math:`p_o`, a generation's trials are not `DE`'s, but the opposites of the population in
     its current range :math:`a_j = \min_i x_{ij}, b_j = \max_i x_{ij}`,
 
     .. math::
@@ -69,7 +69,7 @@ class GODE(DE):
 class GOJDE(JDE):
     r"""Generalised opposition with self-adapted F and CR.
 
-    As `GODE`, but the other generations are those of `JDE` with narrow ranges of F and CR:
+    As `GODE`, but the other generations are `JDE`'s with narrow ranges of F and CR:
 
     .. math::
         F_i' = F_l + r_1 F_u \text{ if } r_2 < \tau_1 \text{ else } F_i, \qquad
@@ -107,7 +107,7 @@ class GOJDE(JDE):
     Source: as `GODE`, equations 8 and 10 and algorithm 1. The paper prints the present F and CR instead of F_l and
     CR_l; it means the ranges [0.2, 0.4] and [0.8, 1.0], which it names. It does not say the first F and CR: here they
     are the middles of the ranges. An opposite that survives has the F and CR of its individual. Algorithm 1 prints no
-    condition for keeping F and CR; the default is that of `JDE`. On F4 of the suite wang2012 with 100 variables and
+    condition for keeping F and CR; the default is `JDE`'s. On F4 of the suite wang2012 with 100 variables and
     500,000 evaluations, ``keep="success"`` ends at an error of 0.23 and ``keep="always"`` at 25.1 (means of 10 runs);
     the paper prints 67.0. On F3 they end at 90.0 and 92.0; the paper prints 142.
 

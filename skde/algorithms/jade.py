@@ -80,5 +80,5 @@ class JADE(SuccessHistoryDE):
     opposition: float = 0.0
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
-        """Check the parameters and return those of the kernel."""
+        """Check the parameters and return the kernel's."""
         return {**super().kernel_parameters(setting), "rate": check_real(self._name("c"), self.c, 0, 1, low_open=True)}

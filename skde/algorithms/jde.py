@@ -119,7 +119,7 @@ class JDE(DifferentialEvolution):
         return cls(**{"strategy": "shifted-rand/1/bin", "repair": "clip", "keep": "always", **parameters})
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
-        """Check the parameters and return those of the kernel."""
+        """Check the parameters and return the kernel's."""
         F_low, F_high = self._range("F", self.F, 0, 2)
         CR_low, CR_high = self._range("CR", self.CR, 0, 1)
         shares = {

@@ -82,7 +82,7 @@ class LSRTDE(Algorithm):
     repair: str = "random"
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
-        """Check the parameters and return those of the kernel."""
+        """Check the parameters and return the kernel's."""
         pop_size = self._population(4, "for its mutation", self.individuals_per_variable * setting.dim)
         return {
             "pop_size": pop_size,

@@ -22,7 +22,7 @@ INDIVIDUALS_PER_VARIABLE = 30
 class NLSHADERSP(Algorithm):
     r"""L-SHADE with an archive that is used as often as it helps, rank-based selective pressure, and two crossovers.
 
-    The mutation, the archive and the memory are those of `LSHADE`,
+    The mutation, the archive and the memory are as in `LSHADE`,
 
     .. math::
         v_i = x_i + F (x_{pbest} - x_i) + F (x_{r1} - \tilde x_{r2}),
@@ -37,7 +37,7 @@ class NLSHADERSP(Algorithm):
 
     It is 0.5 at the start, and where nothing improved or all trials did alike. A trial has exponential crossover with
     probability exponential_rate, else binomial crossover. The rates of exponential crossover are the N numbers
-    :math:`CR \sim N(M_{CR}, 0.1)`, of which the i-th smallest is that of the i-th best individual. The rate of binomial
+    :math:`CR \sim N(M_{CR}, 0.1)`; the i-th best individual has the i-th smallest. The rate of binomial
     crossover is 0, so that one component changes, while at most half of the budget is spent, and then
     :math:`2 t - 1`, where t is the share that is spent. The memory learns from the rates of exponential crossover of
     all successful trials: an entry becomes the weighted Lehmer means of F and of CR, or 0.5 where nothing succeeded or
@@ -109,7 +109,7 @@ class NLSHADERSP(Algorithm):
     repair: str = "random"
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
-        """Check the parameters and return those of the kernel."""
+        """Check the parameters and return the kernel's."""
         dim = setting.dim
         pop_size = self._population(4, "for current-to-pbest/1", max(INDIVIDUALS_PER_VARIABLE * dim, 4))
         entries = min(ENTRIES_PER_VARIABLE * dim, MOST_ENTRIES) if self.memory_size is None else self.memory_size

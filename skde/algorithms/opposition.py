@@ -19,7 +19,7 @@ class OppositionAlgorithm(Algorithm):
         return check_real(self._name("opposition"), self.opposition, 0, 1)
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
-        """Check the parameters and return those of the kernel."""
+        """Check the parameters and return the kernel's."""
         return {"opposition": self._opposition}
 
     def needs(self, setting: FitSetting, parameters: dict[str, float]) -> StateSizes:

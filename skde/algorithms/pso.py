@@ -140,7 +140,7 @@ class PSO(Algorithm):
         return cls(**{**tuned, **parameters})
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
-        """Check the parameters and return those of the kernel."""
+        """Check the parameters and return the kernel's."""
         pop_size = self._population(2, "for a swarm")
         topology = self._choice("topology", TOPOLOGIES)
         n_neighbors = self._neighbors(pop_size)

@@ -12,14 +12,14 @@ from skde.algorithms.tuning_space import SHRINKING_POPULATION, Range, TuningSpac
 from skde.constants import ENUMERATIONS
 from skde.utils.validation import check_real
 
-FURTHER = ENUMERATIONS["RdexRules::Numbers"]  # after those of L-SRTDE; the last is the first of the entries of F
+FURTHER = ENUMERATIONS["RdexRules::Numbers"]  # after L-SRTDE's; the last is the first of the entries of F
 
 
 @dataclass(repr=False, eq=False)
 class RDEX(LSRTDE):
     r"""L-SRTDE with a second mutation late in the search, and with perturbed components.
 
-    The populations, the top :math:`t` and the front :math:`n`, and the first mutation are those of `LSRTDE`. Once
+    The populations, the top :math:`t` and the front :math:`n`, and the first mutation are as in `LSRTDE`. Once
     the share exploit_from of the budget is spent, every trial draws a uniform u. Where :math:`u (1 - \tau) < \rho`,
     with the share :math:`\tau` that is spent, its mutation is
 
@@ -34,7 +34,7 @@ class RDEX(LSRTDE):
     mean of the F of the successful trials, weighted by the improvements. :math:`\rho` is the share of the improvements
     in the last generation that the second mutation made; exploit_rate, where one mutation made all of them.
 
-    With probability perturbation_rate, the components of a trial that are not crossed are not those of :math:`n_c`,
+    With probability perturbation_rate, the components of a trial that are not crossed do not come from :math:`n_c`,
     but differ from them by a Cauchy draw that is scaled with the width of the box.
 
     Parameters
@@ -42,7 +42,7 @@ class RDEX(LSRTDE):
     memory_size : int, default 5
         Number of entries of both memories, in [1, 10000].
     CR_start : float, default 1.0
-        First value of all entries of CR, in [0, 1]; those of F begin with 1.
+        First value of all entries of CR, in [0, 1]; the entries of F begin with 1.
     pop_size : int or None, default None
         Size of both populations at the start, >= 4; None: 18 for every variable.
     pop_min : int, default 4
@@ -62,10 +62,10 @@ class RDEX(LSRTDE):
     -----
     Source: S. Tao, Y. Yang, R. Zhao, K. Wang, S. Liu, S. Gao, RDEx-SOP: Exploitation-biased reconstructed differential
     evolution for fixed-budget bound-constrained single-objective optimization, arXiv:2603.27089, 2026, and the
-    authors' program of the CEC 2025 competition, which has the constants. Differences from the program: those of
+    authors' program of the CEC 2025 competition, which has the constants. Differences from the program: as with
     `LSRTDE`; a perturbation has the scale 0.1 there, which is 0.0005 of the width of its boxes, and may lead out of
-    the box, where components are repaired here; improvements are those over the rival of a trial's competition, where
-    the program computes those for :math:`\rho` from the last trial of each slot and the slot's value at the start of
+    the box, where components are repaired here; improvements are over the rival of a trial's competition, where
+    the program computes them for :math:`\rho` from the last trial of each slot and the slot's value at the start of
     the generation; limits on F and CR in the first 60 % of the budget are left out, because the second mutation begins
     later. In its rule :math:`u (1 - \tau) < \rho` the program divides whole numbers, so that :math:`\tau` is 0; here,
     as in minionpy's RDEX, it is the share, so that the second mutation makes nearly all late trials. With 0, errors on
@@ -102,7 +102,7 @@ class RDEX(LSRTDE):
         return {"pop_size": 30, "exploit_from": 0.2}
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
-        """Check the parameters and return those of the kernel."""
+        """Check the parameters and return the kernel's."""
         shares = {
             name: check_real(self._name(name), getattr(self, name), 0, 1)
             for name in ("exploit_rate", "exploit_from", "perturbation_rate", "perturbation_scale")
@@ -110,7 +110,7 @@ class RDEX(LSRTDE):
         return {**super().kernel_parameters(setting), **shares}
 
     def needs(self, setting: FitSetting, parameters: dict[str, float]) -> StateSizes:
-        """Return the sizes of a run's state: those of `LSRTDE`, the second memory and the rate."""
+        """Return the sizes of a run's state: as in `LSRTDE`, with the second memory and the rate."""
         sizes = super().needs(setting, parameters)
         return sizes._replace(memory=sizes.memory + FURTHER["MEANS_F"] + int(parameters["H"]))
 

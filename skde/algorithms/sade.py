@@ -15,7 +15,7 @@ from skde.algorithms.tuning_space import POPULATION, Range, TuningSpace
 from skde.constants import CONSTANTS
 from skde.utils.validation import check_int, check_real
 
-# Strategies, those of them with crossover, and steps of CR.
+# Strategies, how many have crossover, and steps of CR.
 STRATEGIES, CROSSED, STEPS = (CONSTANTS[f"Sade::{name}"] for name in ("STRATEGIES", "CROSSED", "STEPS"))
 BINS = STEPS + 1
 # The begin of each part of a run's memory: statistics, and from RING on the codes of trials.
@@ -101,7 +101,7 @@ class SADE(OppositionAlgorithm):
     opposition: float = 0.0
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
-        """Check the parameters and return those of the kernel."""
+        """Check the parameters and return the kernel's."""
         return {
             "pop_size": self._population(6, "for rand/2"),
             "repair": self._choice("repair", REPAIRS),
@@ -125,7 +125,7 @@ class SADE(OppositionAlgorithm):
         runs.check_range("memory", "chances of strategies", chances, 0, 1)
         runs.check_range("memory", "medians of CR", medians, 0, 1)
         runs.check_range("memory", "generations learned from", learned[:, 0], 0, runs.generation, whole=True)
-        runs.check("memory", "codes of trials must be those of a strategy and a CR", np.isin(codes, CODES))
+        runs.check("memory", "codes of trials must stand for a strategy and a CR", np.isin(codes, CODES))
         # The row to be overwritten next no longer counts.
         counted = codes.reshape(-1, rows, pop_size).copy()
         counted[np.arange(len(counted)), (learned[:, 0].astype(np.int64) + 1) % rows] = NO_TRIAL
@@ -138,4 +138,4 @@ class SADE(OppositionAlgorithm):
             counts = [np.bincount(strategy, minlength=STRATEGIES), np.bincount(lost, minlength=STRATEGIES)]
             same = np.array_equal(np.bincount(bins[crossed], minlength=CROSSED * BINS), tally)
             same = same and np.array_equal(np.concatenate(counts), outcome)
-            runs.check("memory", "tallies must be those of the trials that are remembered", same)
+            runs.check("memory", "tallies must count the trials that are remembered", same)

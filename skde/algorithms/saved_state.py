@@ -56,7 +56,7 @@ class SavedRuns(StateChecks):
     lower, upper : ndarray of shape (dim,)
         The box, in the precision of the runs.
     generation, size, next_size : ndarray of shape (n,)
-        The last generation, its individuals, and those of the next one.
+        The last generation, its individuals, and the individuals of the next one.
     memory : ndarray of shape (2, n, M)
         The runs' memory, of even and of odd generations.
     extra : dict of str to ndarray of shape (n, P)

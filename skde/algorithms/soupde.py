@@ -48,7 +48,7 @@ class SOUPDE(Algorithm):
     Source: M. Weber, F. Neri, V. Tirronen, Shuffle or update parallel differential evolution for large-scale
     optimization, Soft Computing 15 (2011). Differences: ties are accepted; individuals do not migrate between
     subpopulations except by shuffles, though `Minimizer` can make islands of whole populations; the permutations of
-    shuffles are those of a Feistel network, not all there are. This was written without the paper's text: shuffles and
+    shuffles come from a Feistel network, not all there are. This was written without the paper's text: shuffles and
     updates are described in its abstract, while rand/1/exp, the range of F, CR, both probabilities and the six
     subpopulations of ten individuals are from memory. With 200 variables and 1,000,000 evaluations, results agree with
     those that the paper prints: on "wang2012/F3", F13 and F17 they are 171, 132 and 33.9, there 171, 132 and 33.0. On
@@ -82,11 +82,11 @@ class SOUPDE(Algorithm):
 
     @classmethod
     def get_test_params(cls) -> dict[str, Any]:
-        """Return parameters for the contract tests, some of which have few individuals."""
+        """Return parameters for the contract tests, some with few individuals."""
         return {"pop_size": 30, "subpopulations": 2}
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
-        """Check the parameters and return those of the kernel."""
+        """Check the parameters and return the kernel's."""
         subpopulations = check_int(self._name("subpopulations"), self.subpopulations, 1, MOST_INDIVIDUALS)
         pop_size = self._population(4 * subpopulations, f"with subpopulations={subpopulations}, for rand/1 in each")
         F_low, F_high = self._range("F", self.F, 0, 2)

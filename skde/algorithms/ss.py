@@ -40,8 +40,9 @@ class SS(Algorithm):
         (x,\; 0.5 b) & \text{otherwise,} \end{cases}
 
     where :math:`\rho` doubles after more than 5 successes in a row and halves after more than 3 failures in a row. The
-    unit :math:`s_j` of the steps of a pair's first child (:math:`\alpha = 0.5 + \lambda`) is :math:`I_j`; that of the
-    second is :math:`w_j \sqrt r` with the bounds' widths :math:`w_j` and :math:`r^2` the mean of :math:`(I_j / w_j)^2`.
+    unit :math:`s_j` of the steps of a pair's first child (:math:`\alpha = 0.5 + \lambda`) is :math:`I_j`; the
+    second's is :math:`w_j \sqrt r` with the bounds' widths :math:`w_j`, and :math:`r^2` the mean of :math:`(I_j /
+    w_j)^2`.
 
     The best of :math:`R` and the children are the next :math:`R`. If no child enters :math:`R`, the next iteration has
     random points instead of children, with :math:`s_j = w_j`, and :math:`R` is chosen from these points and its best
@@ -78,8 +79,8 @@ class SS(Algorithm):
     Source: Y. S. G. Nashed, P. Mesejo, R. Ugolotti, J. Dubois-Lacoste, S. Cagnoni, A comparative study of three
     GPU-based metaheuristics (PPSN XII, 2012), section 2.3, with the tuned parameters of its table 1 as defaults; the
     local search: F. J. Solis, R. J-B. Wets, Minimization by random search techniques, Mathematics of Operations
-    Research 6 (1981), algorithm 1. The first does not say, and we chose: the limit of the local search in evaluations,
-    of which a step and its opposite take two; the units of its steps; no lower limit of :math:`\rho`; distances between
+    Research 6 (1981), algorithm 1. The first does not say, and we chose: the limit of the local search in evaluations
+    (a step and its opposite take two); the units of its steps; no lower limit of :math:`\rho`; distances between
     points in widths of the bounds; the renewal of :math:`R` when it stagnates. ``restart=False, step_unit="bounds"`` is
     the search as the paper prints it: without the renewal, and with one :math:`\rho` for all components of a box with
     equal sides.
@@ -142,7 +143,7 @@ class SS(Algorithm):
 
     @property
     def iteration_length(self) -> int:
-        """Number of generations in an iteration: one of children, then those of their local search."""
+        """Number of generations in an iteration: one of children, the others of their local search."""
         return 1 + check_int(self._name("n_local"), self.n_local, 0, MOST_INDIVIDUALS)
 
     @classmethod
@@ -151,7 +152,7 @@ class SS(Algorithm):
         return {"pop_size": 30, "n_best": 4, "n_diverse": 1, "n_local": 3}
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
-        """Check the parameters and return those of the kernel."""
+        """Check the parameters and return the kernel's."""
         n_best = check_int(self._name("n_best"), self.n_best, 1, MOST_REFERENCES)
         n_diverse = check_int(self._name("n_diverse"), self.n_diverse, 0, MOST_REFERENCES)
         references = n_best + n_diverse

@@ -52,7 +52,7 @@ class SuccessHistoryDE(OppositionAlgorithm):
     repair: str
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
-        """Check the parameters and return those of the kernel."""
+        """Check the parameters and return the kernel's."""
         pop_size = self._population(4, "for current-to-pbest/1", self._default_pop_size(setting.dim))
         p_first, p_last = self._shares()
         return {

@@ -28,7 +28,7 @@ def load_extension(extension: EntryPoint) -> Any:
 
 
 def add_extensions(commands: Any, arguments: Sequence[str]) -> None:
-    """Add the command that the arguments name or, where they name none, those of all extensions.
+    """Add the command that the arguments name or, where they name none, all extensions'.
 
     The help of a command that cannot be loaded is the reason.
 

@@ -19,7 +19,7 @@ from skde.cli.minmax import add_minmax
 from skde.cli.signals import Termination
 from skde.utils.validation import check_choice, nearest
 
-BAD_INPUT, PIPE_CLOSED = 2, 141  # exit codes; the second is that of SIGPIPE
+BAD_INPUT, PIPE_CLOSED = 2, 141  # exit codes; the second is for SIGPIPE
 OWN_COMMANDS = ("minimize", "minmax", "info", "problems", "algorithms")
 
 
@@ -29,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str or None, default None
-        The arguments; None: those of the process.
+        The arguments; None: the process's.
 
     Returns
     -------

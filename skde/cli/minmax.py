@@ -62,7 +62,7 @@ def add_minmax(commands: Any) -> None:
     add("--dim", type=integer, help="variables of x, where the problem leaves them open")
     side_of = "NAME[:PARAMETER=VALUE,...]"
     add("--algorithm-x", type=side, metavar=side_of, help=f"of x (default: jde, with {POP_SIZE} individuals)")
-    add("--algorithm-y", type=side, metavar=side_of, help="of y (default: that of x)")
+    add("--algorithm-y", type=side, metavar=side_of, help="of y (default: as x)")
     add("--max-iter", type=integer, help="cycles: turns of both sides after the initial populations (default: 200)")
     add("--gens-x", type=integer, help="generations of x in a cycle (default: 20)")
     add("--gens-y", type=integer, help="generations of y in a cycle (default: 20)")

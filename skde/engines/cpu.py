@@ -87,7 +87,7 @@ class CpuEngine:
         return 1 if small else self._cycle_team(batch)
 
     def _row_team(self, components: int) -> int:
-        """Return the number of threads for a call that evaluates rows; `components` counts those of all rows."""
+        """Return the number of threads for a call that evaluates rows; `components` counts all rows'."""
         return 1 if components < COMPONENTS_WORTH_SHARING else limit_team(self.threads)
 
     def use_own_stream(self) -> None:
@@ -98,7 +98,7 @@ class CpuEngine:
         return work(self.xp)
 
     def check_memory(self, spec: Spec, n_runs: int) -> None:
-        """Refuse a batch of n_runs runs like those of a spec when there is no memory for it."""
+        """Refuse a batch of n_runs runs of a spec when there is no memory for it."""
         check_batch_memory(spec, n_runs)
 
     def batch(self, spec: Spec) -> Batch:
@@ -119,7 +119,7 @@ class CpuEngine:
         check_memory(f"working memory of {threads} threads", needed, "take a smaller n_jobs, or less scratch")
 
     def run(self, batch: Batch, begin: int, until: int) -> None:
-        """Run whole generations up to number `until`, from `begin`, that of the runs furthest behind."""
+        """Run whole generations up to number `until`, from `begin`, where the runs furthest behind are."""
         _cpu.run(batch.number, batch.single, batch.task_address, begin, until, self._team(batch), *batch.program)
 
     def judge(self, batch: Batch, g: int) -> None:
@@ -251,7 +251,7 @@ def decoding_of(objective: Compiled, dtype: np.dtype[Any]) -> Decoding | None:
 
 
 def decoding_of_variables(variables: Variables | None, dtype: np.dtype[Any]) -> Decoding | None:
-    """Return the typed variables of one side of a game, of which the kernels know the function."""
+    """Return the typed variables of one side of a game, where the kernels know its function."""
     return None if variables is None else Decoding(variables.table_of(dtype), len(variables))
 
 

@@ -48,5 +48,5 @@ class DecodedGame:
 
 
 def variables_of_sides(game: Game | DecodedGame) -> tuple[Variables | None, Variables | None]:
-    """Return the variables that the kernels decode: those of both sides, or none."""
+    """Return the variables that the kernels decode: both sides', or none."""
     return (game.x, game.y) if isinstance(game, DecodedGame) else (None, None)

@@ -56,7 +56,7 @@ class DecodedObjective(CompiledDefaults):
         return self.objective.arrays
 
     def cpu_address(self, single: bool) -> int:
-        """Return the address of the function that decodes and then calls that of the objective."""
+        """Return the address of the function that decodes and then calls the objective's."""
         return _cpu.decoding_address(single)
 
     def value_address(self, single: bool) -> int:

@@ -63,7 +63,7 @@ class DeviceThreads:
     def __init__(self, devices: Sequence[PartEngine]) -> None:
         self.devices = list(devices)
         self.pool: ThreadPoolExecutor | None = None
-        self.process = 0  # that of the pool
+        self.process = 0  # of the pool
         self.interrupted = False  # by Ctrl-C while the threads work
 
     def _open_pool(self) -> ThreadPoolExecutor:
@@ -95,7 +95,7 @@ class DeviceThreads:
             The work on one part.
         one_thread : bool
             Whether one thread does it, part by part up to each barrier. That takes less time where the work only starts
-            that of GPUs. Else every device has a thread. When a thread fails, the others do not wait for it, and its
+            work on GPUs. Else every device has a thread. When a thread fails, the others do not wait for it, and its
             exception is raised.
         """
         for device in self.devices:  # the threads have other streams than the caller, which may have started copies

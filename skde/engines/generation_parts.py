@@ -30,7 +30,7 @@ class BegunGeneration(NamedTuple):
     generation : int
         Its number.
     rows : ndarray of int of shape (n,)
-        The rows of the trials in the batch, of which every run has as many as the largest population.
+        The rows of the trials in the batch; every run has as many as the largest population.
     points : ndarray of shape (n, dim)
         The points of the box where they were evaluated, on the host.
     values : ndarray of shape (n,)
@@ -54,7 +54,7 @@ def take_begun(begun: Iterable[BegunGeneration], begin: int, end: int) -> list[B
 
 
 def merge_begun(parts: Iterable[tuple[int, Sequence[BegunGeneration]]]) -> list[BegunGeneration]:
-    """Return what is known of all parts, of which each has its first row in the batch."""
+    """Return what is known of all parts, given with their first rows in the batch."""
     return [one._replace(rows=one.rows + first) for first, begun in parts for one in begun]
 
 
@@ -108,7 +108,7 @@ class PointSteps:
         self._poll.exact = True  # a GPU is waited for in every generation anyway
 
     def advance(self, begin: int, until: int) -> None:
-        """Make the generations up to number `until`, from `begin`, that of the running runs.
+        """Make the generations up to number `until`, from `begin`, where the running runs are.
 
         Raises
         ------

@@ -53,7 +53,7 @@ class JoblibEngine(CpuEngine):
     device : str
         The device of every worker; "auto": a GPU if it has one.
     n_jobs : int or None
-        Number of workers. None: that of joblib.parallel_config, otherwise one.
+        Number of workers. None: as joblib.parallel_config says, otherwise one.
     """
 
     chunk_seconds = 1.0  # a message takes milliseconds
@@ -80,12 +80,12 @@ class JoblibEngine(CpuEngine):
             yield
 
     def run(self, batch: Batch, begin: int, until: int) -> None:
-        """Run whole generations up to number `until`, from `begin`, that of the runs furthest behind."""
+        """Run whole generations up to number `until`, from `begin`, where the runs furthest behind are."""
         for rows, g, end in self._stretches(batch, begin, until):
             self._advance(batch, rows, g, end)
 
     def run_parts(self, batch: Batch, begin: int, until: int, work: PartsOfGenerations) -> None:
-        """Run generations of a function of one point, of which the last may be cut short."""
+        """Run generations of a function of one point; the last may be cut short."""
         for rows, g, end in self._stretches(batch, begin, until):
             if not self._advance_parts(batch, rows, g, end, work):
                 return

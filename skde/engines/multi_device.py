@@ -148,7 +148,7 @@ class MultiDeviceEngine:
 
     Each device has consecutive runs of the batch: islands, where runs have islands. Where the islands of a run are on
     several devices, these wait for each other at a migration, and each one copies the migrants of the other devices'
-    islands. Otherwise each works independently. Devices have a thread each; but where the work is that of GPUs, one
+    islands. Otherwise each works independently. Devices have a thread each; but where GPUs do the work, one
     thread starts the work of all, one GPU after the other, and a GPU waits for the others by itself.
 
     Parameters
@@ -185,7 +185,7 @@ class MultiDeviceEngine:
         return self.engines[0].apply(work)
 
     def check_memory(self, spec: Spec, n_runs: int) -> None:
-        """Refuse a batch of n_runs runs like those of a spec when there is no memory for it."""
+        """Refuse a batch of n_runs runs of a spec when there is no memory for it."""
         if self.xp is np:  # all parts are in the same memory
             check_batch_memory(spec, n_runs)
             return
@@ -221,7 +221,7 @@ class MultiDeviceEngine:
             self.threads.close()
 
     def run(self, batch: SplitBatch, begin: int, until: int) -> None:
-        """Run whole generations up to number `until`, from `begin`, that of the runs furthest behind."""
+        """Run whole generations up to number `until`, from `begin`, where the runs furthest behind are."""
         if batch.work is None:
             raise RuntimeError("run needs share before it")
         objective, execution = batch.work
@@ -236,7 +236,7 @@ class MultiDeviceEngine:
         self.threads.run(work, self._is_asynchronous and execution == "run")
 
     def run_parts(self, batch: SplitBatch, begin: int, until: int, work: PartsOfGenerations) -> None:
-        """Run generations of a function of one point, of which the last may be cut short: also by Ctrl-C."""
+        """Run generations of a function of one point; the last may be cut short: also by Ctrl-C."""
         if batch.work is None:
             raise RuntimeError("run_parts needs share before it")
         objective, islands = batch.work[0], batch.share_islands
@@ -307,7 +307,7 @@ class MultiDeviceEngine:
 
     @property
     def _is_asynchronous(self) -> bool:
-        """Whether calls of the engines only start work, as those of GPUs do."""
+        """Whether calls of the engines only start work, as on GPUs."""
         return self.xp is not np
 
     def _each(self, work: Callable[[int], None]) -> None:

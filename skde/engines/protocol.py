@@ -30,7 +30,7 @@ class ObjectiveLike(Protocol):
 
 
 class PointObjective(ObjectiveLike, Protocol):
-    """An objective of which the values come in parts."""
+    """An objective whose values come in parts."""
 
     def parts(self, X: Array, seconds_left: Callable[[], float]) -> Iterator[Part]:
         """Yield the values of the rows of X as they come, at least one, until no seconds are left."""
@@ -63,13 +63,13 @@ class Engine(Protocol):
         """Return work(xp), called on the device or in the worker that evaluates Python functions; xp is its library."""
 
     def check_memory(self, spec: Spec, n_runs: int) -> None:
-        """Refuse a batch of n_runs runs like those of a spec when there is no memory for it."""
+        """Refuse a batch of n_runs runs of a spec when there is no memory for it."""
 
     def batch(self, spec: Any) -> Runs:
         """Allocate a batch."""
 
     def run(self, batch: Any, begin: int, until: int) -> None:
-        """Run whole generations up to number `until`, from `begin`, that of the runs furthest behind.
+        """Run whole generations up to number `until`, from `begin`, where the runs furthest behind are.
 
         On a GPU a call starts them, and `synchronize` waits for their end.
         """

@@ -86,7 +86,7 @@ class Evaluation:
             return rows, self.batch.rows[g & 1][rows]
 
     def spread(self, rows: Array, values: Array) -> Array:
-        """Return values of some rows as an array with all rows, of which the others are arbitrary."""
+        """Return values of some rows as an array with all rows; the others are arbitrary."""
         xp, dtype = self.batch.xp, self.batch.spec.dtype
         with self.engine.device_context:
             f = xp.full(self.batch.n_runs * self.batch.pop_max, np.nan, dtype)

@@ -58,7 +58,7 @@ class MixedRowsError(ValueError):
     message : str
         The message.
     index : tuple of int
-        The place of the point, or of the pair, among those of the call.
+        The place of the point, or of the pair, among the call's.
     alone : object
         The value of the point when it is the only one.
     """
@@ -123,11 +123,11 @@ def find_rows(
     Parameters
     ----------
     call_rows : callable
-        Calls the function with an array of points, and raises where the values are not those of the points.
+        Calls the function with an array of points, and raises where the values are not the points'.
     one : OfOne
         The function of one point.
     sides : sequence of ndarray of shape (n, dim)
-        The points, of a game those of both sides.
+        The points, of a game on both sides.
     what : str
         Name of the function in messages.
     shape : object
@@ -138,7 +138,7 @@ def find_rows(
     Raises
     ------
     Exception
-        That of the function, where it takes neither.
+        The function's, where it takes neither.
     """
     points = tuple(side[0] for side in sides)
     if one.failing is not None:

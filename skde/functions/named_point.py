@@ -14,7 +14,7 @@ from skde.variables import Variables
 class NamedPoint:
     """A function of the values of named variables as one of their numbers.
 
-    The function gets a dict, or the values as keywords where the names of its parameters are those of the variables. A
+    The function gets a dict, or the values as keywords where the names of its parameters are the variables'. A
     function of one parameter with the name of the only variable gets the value, unless it raises and takes a dict.
 
     Parameters

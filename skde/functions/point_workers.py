@@ -61,7 +61,7 @@ class WorkerTraceback(Exception):
 def values_in_turn(
     function: Function, rows: FloatArray, check: Callable[..., Any], end: float, every: float
 ) -> Iterator[list[Any]]:
-    """Yield the values of rows one after the other, as lists with those of `every` seconds.
+    """Yield the values of rows one after the other, as lists, one for every `every` seconds.
 
     They end at the last row, or after one that is done at `end` or later, a time of `time.perf_counter`. The values
     before an exception are yielded before it is raised.
@@ -155,7 +155,7 @@ class Done(NamedTuple):
     Attributes
     ----------
     begin : int
-        That of the piece.
+        The piece's.
     values : ndarray of shape (k, ...)
         Values of its first rows: of all of them, or of those before the time limit or an exception.
     seconds : float
@@ -359,7 +359,7 @@ class PointWorkers:
                 answers.close()
 
     def _size(self, rows: int, number: int, workers: int) -> int:
-        """Return the number of points in the next message: those of PIECE_SECONDS, or few where that is not known."""
+        """Return how many points the next message has: as PIECE_SECONDS allow, or few if this is not known."""
         if self.max_eval_time is not None:
             return 1
         even = -(-rows // workers)

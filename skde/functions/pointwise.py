@@ -64,7 +64,7 @@ class RowByRow:
     check : callable, default read_point_value
         check(value, row) returns the function's value at a point as a number.
     failing : NanOnError or None, default None
-        The function, or the part of it, of which exceptions become NaN.
+        The function, or the part of it, whose exceptions become NaN.
     max_eval_time : float or None, default None
         Time limit of one evaluation in seconds, with several workers: the value is then NaN.
     """

@@ -114,7 +114,7 @@ class CoevolutionEngine:
             self.work = None
 
     def run(self, batch: Coevolution, begin: int, until: int) -> None:
-        """Run whole cycles up to number `until`, from `begin`, that of the runs furthest behind."""
+        """Run whole cycles up to number `until`, from `begin`, where the runs furthest behind are."""
         if self.work is None:
             raise RuntimeError("run needs share before it")
         self.advance(batch, *self.work, begin, until)

@@ -19,7 +19,7 @@ from skde.utils.interrupts import interrupts
 class RequestEvaluator:
     """The values of the requests of a fit.
 
-    Values of a function of one pair come one after the other, or from workers in any order, and those of a function of
+    Values of a function of one pair come one after the other, or from workers in any order, and values of a function of
     arrays run by run. Where something ends the fit between them, they are kept in the request.
 
     Parameters

@@ -142,7 +142,7 @@ def runs_alike(incomplete: IncompleteCycle, waiting: Any) -> Any:
 
 
 def set_told(request: PartialRequest, arrays: dict[str, Any], runs: IntArray) -> int:
-    """Set the values of a file in a request, those of its runs, and return how many were set."""
+    """Set the values of a file in a request, its runs', and return how many were set."""
     rows = arrays["told_rows"]
     own = np.flatnonzero((runs >= 0) & (runs < len(request.runs)) & (rows >= 0) & (rows < request.size))
     own = own[request.runs[runs[own]]]

@@ -49,7 +49,7 @@ class MinMaxObjective:
     source : dict
         The entry of a file from which a loaded solver gets the function.
     variables_x, variables_y : Variables or None
-        Typed variables, of which the boxes are the boxes. Game, function and problem take their values.
+        Typed variables, which have these boxes. Game, function and problem take their values.
     of_pair : PairByPair or None
         The Python function as one of one pair.
     form : Form or None

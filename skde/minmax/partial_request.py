@@ -29,7 +29,7 @@ class RequestPlace(NamedTuple):
 class PartialRequest(PartialValues):
     """The points of a request of all runs, each x against each y, with the values that are known so far.
 
-    A row is a pair: those of the first run's first x, then those of its second x, and so on. Without Y it is a point x,
+    A row is a pair: first of the first run's first x, then of its second x, and so on. Without Y it is a point x,
     and its value is a row of features.
 
     Parameters

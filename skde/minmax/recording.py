@@ -20,7 +20,7 @@ from skde.variables import Variable, Variables, nameless
 
 
 def make_recorded_variables(spec: CoevolutionSpec) -> Variables:
-    """Return the variables of a record: those of x and, in a game, of y, which have different names."""
+    """Return the variables of a record: x's and, in a game, y's, with different names."""
     sides = [side_variables("x", spec.x)]
     if not spec.constraints:
         sides.append(side_variables("y", spec.y))

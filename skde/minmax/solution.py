@@ -20,7 +20,7 @@ from skde.variables import Variables
 
 
 class MinMaxSolution(BaseSolver):
-    """The results that MinMaxSolver adds to those of every solver, or defines in another way."""
+    """The results that MinMaxSolver adds to every solver's, or defines in another way."""
 
     NOT_PICKLED: ClassVar[tuple[str, ...]] = (*BaseSolver.NOT_PICKLED, "_compared", "_searched")
 

@@ -341,8 +341,8 @@ class MinMaxSolver(MinMaxSolution):
         Raises
         ------
         ValueError, TypeError
-            For invalid parameters, boxes or values. The best so far stays readable; that of an earlier fit does where
-            the function fails before the first cycle.
+            For invalid parameters, boxes or values. The best so far stays readable; where the function fails
+            before the first cycle, the result of an earlier fit does.
         RuntimeError
             When there is no such device.
         KeyboardInterrupt
@@ -479,7 +479,7 @@ class MinMaxSolver(MinMaxSolution):
         X, Y : ndarray
             The points that `ask` returned; with n_runs=1 also some rows of these, in any order.
         F : array-like of shape (n, m), or (n_runs, n, m)
-            The value of every row of X against every row of Y. Those of a run that has ended are ignored. Of values
+            The value of every row of X against every row of Y. Values of a run that has ended are ignored. Of values
             that are told twice the last one counts.
 
         Returns

@@ -24,7 +24,7 @@ def resolve_objective(
     dim: int | None = None,
     takes: str | None = None,
 ) -> MinMaxObjective:
-    """Return the objective for the arguments of `fit`; bounds of None are those of the solver.
+    """Return the objective for the arguments of `fit`; bounds of None are the solver's.
 
     `takes` is the form that a saved fit found, of a function that is given again.
     """
@@ -57,7 +57,7 @@ def resolve_again(
         f = get_problem(f, dim=len(space_x))
     if (find_forms(f).constrained is not None) != (spec.constraints > 0):
         kind = "a constrained problem" if spec.constraints else "a function of x and y"
-        raise ValueError(f"resume: the fit is that of {kind}, got {f!r}")
+        raise ValueError(f"resume: the fit is of {kind}, got {f!r}")
     objective = resolve_objective(given, f, space_x, space_y, takes=takes)
     if (problem := objective.problem) is not None:
         sizes, others = (spec.inequalities, spec.equalities), (problem.n_inequalities, problem.n_equalities)

@@ -97,7 +97,7 @@ def check_game_parameters(given: MinMaxParameters) -> None:
 
 
 def check_game_eval_time(given: MinMaxParameters, objective: MinMaxObjective) -> None:
-    """Refuse a time limit of one evaluation for other functions than those of one pair."""
+    """Refuse a time limit of one evaluation where the function takes more than one pair."""
     if given.max_eval_time is not None and not objective.by_pairs:
         raise ValueError(
             f"max_eval_time={given.max_eval_time} is for a Python function of one pair (pairwise=True); the "

@@ -46,7 +46,7 @@ def pack_algorithms(given: MinMaxParameters) -> list[dict[str, Any] | None]:
 
 
 def pack_arrays(batch: Coevolution | SplitCoevolution, boxes: tuple[FloatArray, FloatArray | None]) -> dict[str, Any]:
-    """Return the arrays of a file, except those of the fit."""
+    """Return the arrays of a file, except the fit's."""
     box_x, box_y = boxes
     return {
         "box_x": box_x,
@@ -70,7 +70,7 @@ def read_bounds(header: dict[str, Any], arrays: dict[str, Any]) -> list[Any]:
     with entry(HEADER):
         described = header.get("variables", [None, None])
         if len(described) != len(bounds):
-            raise ValueError(f"variables must be those of x and of y, or null, got {described!r}")
+            raise ValueError(f"variables must describe x and y, or be null, got {described!r}")
         given = [None if one is None else Variables.from_description(one) for one in described]
     for name, variables in zip(("box_x", "box_y"), given, strict=True):
         with entry(name):

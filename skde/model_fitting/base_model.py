@@ -390,7 +390,7 @@ class Samples(NamedTuple):
     weighted : bool
         Whether weights were given.
     known_y : ndarray
-        The targets with those of the samples without a weight.
+        The targets, also of the samples without a weight.
     """
 
     X: FloatArray
@@ -414,7 +414,7 @@ def use_device(number: int | None) -> Iterator[Any]:
 
 
 def read_weights(sample_weight: Any, n_samples: int, rows: IntArray) -> FloatArray:
-    """Return the weights of samples; those of other rows than these do not count, and are 0.
+    """Return the weights of samples; other rows do not count, and have 0.
 
     Samples of the weight 0 are left out: a model need not be defined for those, and its NaN, times 0, would be a part
     of the loss.

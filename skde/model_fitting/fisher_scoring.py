@@ -12,7 +12,7 @@ from skde.typing import FloatArray, IntArray
 
 SMALLEST = 1e-10  # a variance
 HALVINGS = 30
-LEVEL = 3  # steps without a decrease, of which the first ones are still more precise
+LEVEL = 3  # steps without a decrease; the first ones are still more precise
 PRECISION = 1e-14  # of a value, relative to it
 RANK = 1e-9  # of singular values, relative to the largest: smaller ones are errors of differences
 TINY = 1e-9  # a step, relative to the parameters: another one of Newton's kind ends at rounding

@@ -88,7 +88,7 @@ def polish_squares(
     max_steps : int
         The largest number of steps.
     step : callable
-        step(theta, value) is called with every point and its sum of squares, but not with those of differences; true
+        step(theta, value) is called with every point and its sum of squares, but not for differences; true
         ends the search at its best point.
     """
     low, high = limits[free].T

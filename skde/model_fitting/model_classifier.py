@@ -27,7 +27,7 @@ RESPONSES = ("decision_function", "predict_proba", "predict")
 class ModelClassifier(ClassifierMixin, BaseModel):
     """Fit the parameters of any model to classes, under any loss.
 
-    The search is that of `ModelRegressor`.
+    The search is `ModelRegressor`'s.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class ModelClassifier(ClassifierMixin, BaseModel):
         loss(y, response), where weights are given with sample_weight=weights, which returns a number.
     output : {"decision", "probability"}, default "decision"
         The model's values: log-odds, with 0 between two classes, and for several classes logarithms of probabilities up
-        to a constant; or probabilities, of two classes that of the second, and of several divided by their sum.
+        to a constant; or probabilities, of two classes the second's, and of several divided by their sum.
         Candidates with a value outside [0, 1], or with a sum of 0, have failed: their loss is NaN.
     response_method : {"decision_function", "predict_proba", "predict"}, default "decision_function"
         The second argument of a callable loss: the model's values, probabilities of shape (n_samples, n_classes), or

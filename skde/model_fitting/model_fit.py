@@ -295,7 +295,7 @@ def run_searches(
 
 
 def refit(task: FitTask, plan: SearchPlan, found: FittedParameters, seed: int, watch: FitWatch) -> FloatArray:
-    """Return the parameters of a fit to other samples, from those of a fit: a bootstrap's."""
+    """Return the parameters of a fit to other samples, from a fit's parameters: a bootstrap."""
     if plan.polish and task.smooth:
         return task.polish(found.theta, MOST_STEPS, watch.step)
     search = ParameterSearch(task, replace(plan, separate=False), seed, watch)

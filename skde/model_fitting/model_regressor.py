@@ -77,7 +77,7 @@ class ModelRegressor(RegressorMixin, BaseModel):
     n_bootstrap : int, default 200
         The number of fits for "bootstrap", >= 2.
     device : {"auto", "cpu", "cuda", "cuda:N"}, default "auto"
-        The device of X and theta for the model; "auto": that of the X given to fit. A GPU needs vectorized=True.
+        The device of X and theta for the model; "auto": where the X given to fit is. A GPU needs vectorized=True.
     n_jobs : int or None, default None
         Workers of joblib for a model with vectorized=False.
     callbacks : callable, list of callables or None, default None
@@ -90,7 +90,7 @@ class ModelRegressor(RegressorMixin, BaseModel):
         Constraints between the parameters, of `scipy.optimize`, in the order of the bounds; functions take one vector
         of parameters or, with vectorized=True, rows of candidates, (n, n_parameters). Local searches keep them.
     on_error : {"raise", "nan"}, default "raise"
-        "nan": a candidate for which the model raises, or returns another shape than that of y, has the loss NaN, which
+        "nan": a candidate for which the model raises, or returns another shape than y's, has the loss NaN, which
         never wins; the first one is a RuntimeWarning.
     nan_policy : {"raise", "omit", "propagate"}, default "raise"
         NaN in X or y: an error; samples that are left out, also by `predict`, which returns NaN for them; or values
@@ -128,7 +128,7 @@ class ModelRegressor(RegressorMixin, BaseModel):
     variables separate, 1973, for the linear parameters. Differences: they are found numerically, as parameters in
     which predictions are straight along random lines; and their best values beyond a bound are set to the bound.
 
-    After Ctrl-C, `fit` raises KeyboardInterrupt, and the attributes are those of the best candidate so far, without
+    After Ctrl-C, `fit` raises KeyboardInterrupt, and the attributes describe the best candidate so far, without
     standard errors.
 
     A model may fail for candidates in the box: NaN is worse than any number. Floating-point warnings are off.

@@ -38,7 +38,7 @@ def protect(array: Array) -> Array:
 
     It is made for every call, because an array that joblib sends to a worker can be written to there.
     """
-    if hasattr(array, "columns"):  # a data frame: those of polars cannot change
+    if hasattr(array, "columns"):  # a data frame: polars' cannot change
         return array.copy(deep=not copies_on_write(array)) if hasattr(array, "iloc") else array
     if not isinstance(array, np.ndarray):
         return array.copy()

@@ -92,7 +92,7 @@ def parameter_columns(candidates: Sequence[Candidate]) -> dict[str, Any]:
 
 
 def column_type(values: Sequence[Any]) -> Any:
-    """Return the type of a column: that of the numbers or the booleans in it, if all have room, else object."""
+    """Return the type of a column: its numbers' or booleans', if all have room, else object."""
     values = list(map(as_plain, values))
     kinds = {type(value) for value in values}
     if kinds <= {bool} or kinds <= {int} or kinds <= {float} or kinds <= {int, float}:

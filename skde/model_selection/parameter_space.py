@@ -51,7 +51,7 @@ class Parameter:
     quantile : callable or None
         The value of a number in [0, 1], for other distributions; a raw value is then that number.
     drawn : bool
-        Whether near numbers have values that are not near: those of a distribution with rvs alone.
+        Whether near numbers have values that are not near, as with a distribution with rvs alone.
     part : int or None
         The number of the mapping that has the parameter, where there are several.
     condition : callable or None
@@ -174,7 +174,7 @@ class ParameterSpace:
         return {one.name: one for one in self.parameters if one.key != PART and one.part == part}
 
     def candidate(self, raw: Mapping[str, Any]) -> Candidate:
-        """Return the configuration of raw values; those of parameters that do not apply are ignored."""
+        """Return the configuration of raw values; values of parameters that do not apply are ignored."""
         own = self._parameters_of(raw.get(PART))
         used: dict[str, Any] = {}
 
@@ -190,7 +190,7 @@ class ParameterSpace:
         return Candidate(params, json.dumps(identity))
 
     def _identity(self, name: str, value: Any) -> Any:
-        """Return what JSON can say of a value: itself, or the number of an object among those of its parameter."""
+        """Return what JSON can say of a value: itself, or the number of an object among its parameter's."""
         value = as_plain(value)
         if isinstance(value, PLAIN):
             return value

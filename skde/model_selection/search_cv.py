@@ -41,7 +41,7 @@ BEST = ("best_index_", "best_score_", "best_params_", "best_estimator_", "refit_
 class EvolutionSearchCV(RandomizedSearchCV):
     """Search for the best parameters of an estimator by racing or by an evolutionary algorithm.
 
-    The interface is that of `sklearn.model_selection.RandomizedSearchCV`.
+    The interface is `sklearn.model_selection.RandomizedSearchCV`'s.
 
     With ``search="racing"``, configurations race over the splits of the cross-validation: after the third split, and
     after each later one, those that a statistical test finds worse than the best are given up. The fits that this
@@ -107,13 +107,13 @@ class EvolutionSearchCV(RandomizedSearchCV):
     message_ : str
         The reason for the end of the search.
     history_ : dict of str to ndarray
-        "n_fits", "seconds" and "best_score" after every batch of fits, and at the time limit; the score is that of the
+        "n_fits", "seconds" and "best_score" after every batch of fits, and at the time limit; the score belongs to the
         best configuration with all its fits.
 
     Notes
     -----
     No configuration is fitted twice on the same split. After Ctrl-C, `fit` raises KeyboardInterrupt, and cv_results_
-    and best_params_ are those of the fits so far; `resume` continues.
+    and best_params_ have the fits so far; `resume` continues.
 
     scikit-learn's own callbacks (`set_callbacks`) are refused, because an estimator can call them by private functions
     of scikit-learn only: use ``callbacks``.
@@ -222,7 +222,7 @@ class EvolutionSearchCV(RandomizedSearchCV):
     def resume(self, X: Any, y: Any = None, **params: Any) -> EvolutionSearchCV:
         """Continue a search that was interrupted, killed or limited, with the limits that are set now.
 
-        The scores are those of the search in the file `checkpoint` or, without a file, those of this object. The search
+        The scores come from the file `checkpoint` or, without a file, from this object. The search
         is repeated from its beginning, and only fits without a score are done, so that it ends as if it had not been
         interrupted. A splitter that shuffles needs a fixed random_state for that.
 

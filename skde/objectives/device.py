@@ -46,7 +46,7 @@ NO_RETURN_IS_AN_ERROR = "--diag-error=940"  # an option of NVRTC
 class DeviceObjective(StatedObjective, CompiledDefaults):
     """An objective written in C++, compiled into the kernels: whole runs stay in compiled code, or on the GPU.
 
-    The body is that of a function ``real f(team, x, d)`` that returns the value of one point. It can use `x` (d
+    The body belongs to a function ``real f(team, x, d)`` that returns the value of one point. It can use `x` (d
     components), the arrays by their names as ``const real*`` (in C order), their sizes as ``NAME_size``, and `team`,
     which shares the components among lanes::
 

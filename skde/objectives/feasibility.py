@@ -43,7 +43,7 @@ def shrink_bits(values: Array, begin: float, code: float, shift: int) -> Array:
 
 
 def grow_bits(codes: Any, code: float, begin: float, shift: int) -> Any:
-    """Return the values of which `shrink_bits` has made these codes."""
+    """Return the values from which `shrink_bits` has made these codes."""
     first, to, most = (int(bits_of(np.array(number))) for number in (begin, code, MOST))
     steps = np.clip(bits_of(codes) - to, -(first >> shift), (most - first) >> shift)
     return ((steps << shift) + first).view(np.float64)
@@ -120,7 +120,7 @@ class FeasibilityRules:
 
     @property
     def counts(self) -> bool:
-        """Whether the calls of the objective are counted: those of a compiled one are not."""
+        """Whether the calls of the objective are counted; not where it is compiled."""
         return self.chooses_points and self.problem.kernel is None
 
     def __call__(self, X: Array) -> Array:

@@ -44,7 +44,7 @@ class Objective:
     rules : FeasibilityRules or None
         Feasibility rules of a problem with constraints. The values are then the codes of these rules.
     variables : Variables or None
-        Typed variables, of which `box` is the box. Compiled objective, function and rules take their values.
+        Typed variables, which have the box `box`. Compiled objective, function and rules take their values.
     of_point : RowByRow or None
         The Python function as one of one point; None where it only takes arrays.
     form : Form or None
@@ -120,7 +120,7 @@ class Objective:
         return {"returns": list(sizes)} if sizes else {}
 
     def parts(self, X: Array, seconds_left: Callable[[], float]) -> Iterator[Part]:
-        """Yield the values at points of the box as they come: of a function of one point those of some at a time.
+        """Yield the values at points of the box as they come: of a function of one point some at a time.
 
         They end early when no seconds are left, but not before the first one.
         """
@@ -211,9 +211,9 @@ def as_objective(
     objective : str, Problem, ConstrainedProblem, DeviceObjective, function of C or callable
         The user's objective.
     dim : int or None
-        Number of variables; None: that of the problem or of the bounds.
+        Number of variables; None: the problem's or the bounds'.
     bounds : array-like, Variables, mapping or None
-        Lower and upper bounds, or typed variables; None: those of the problem.
+        Lower and upper bounds, or typed variables; None: the problem's.
     vectorized : {"auto"} or bool, default "auto"
         Whether a callable takes arrays of points; False: one point; "auto": that is to be found out.
     n_jobs : int or None, default None
@@ -311,7 +311,7 @@ def search_box(bounds: Any, dim: int | None = None) -> tuple[FloatArray, Variabl
 
 
 def user_functions(rules: FeasibilityRules) -> list[UserFunction]:
-    """Return the Python functions of a problem: those of the constraints, and then the objective."""
+    """Return the Python functions of a problem: the constraints', and then the objective."""
     problem = rules.problem
     if problem.kernel is not None:
         return []

@@ -63,7 +63,7 @@ def probe_form(
     """Probe a function of arrays, or find out the form of one that is not known, where the engine calls functions.
 
     A function of one point is not called. To find the form takes one call with an array and one with a point; where the
-    function takes arrays, the second call is that of `probe`.
+    function takes arrays, `probe` makes the second call.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ class ToldRules:
     sizes : (int, int) or None, default None
         The numbers of g and h; None: the first ones count.
     stored : StoredOutcomes or None, default None
-        Those of a loaded fit.
+        A loaded fit's.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class ToldRules:
         g, h : array-like of `shape`, or of `shape` and one axis more, or None
             Constraints; None: there are none.
         shape : tuple of int
-            That of the values as they were told.
+            The shape of the values as they were told.
         """
         sides = [read_told(name, side, shape, f) for name, side in (("g", g), ("h", h))]
         sizes = sides[0].shape[1], sides[1].shape[1]

@@ -114,7 +114,7 @@ class TrialPopulation:
                 self._next_generation()
 
     def _cost(self, trial: FrozenTrial) -> float:
-        """Return a trial's cost; that of a failed or pruned one is infinite."""
+        """Return a trial's cost; infinite where it failed or was pruned."""
         if trial.state != TrialState.COMPLETE or trial.value is None:
             return math.inf
         cost = -trial.value if self.direction == StudyDirection.MAXIMIZE else trial.value
@@ -125,7 +125,7 @@ class TrialPopulation:
     # -- new trials ----------------------------------------------------------------------------------------------------
 
     def propose(self, number: int, trials: Sequence[FrozenTrial]) -> dict[str, Any]:
-        """Return the parameters of trial `number`, those of an individual that no running trial evaluates.
+        """Return the parameters of trial `number`: an individual that no running trial evaluates.
 
         Where all are being evaluated, there are none: the trial has parameters of elsewhere, and takes the place of
         an individual if it ends first. So a process that ends within a trial delays no generation.

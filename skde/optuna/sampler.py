@@ -41,7 +41,7 @@ class StudyState:
     population : Population or None
         The population for these parameters.
     independent : set of str
-        Parameters that were drawn independently, of which a message told.
+        Parameters that were drawn independently, and named in a message.
     """
 
     def __init__(self) -> None:

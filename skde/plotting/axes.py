@@ -16,7 +16,7 @@ NOTE = "without-values"  # the group of notes among the texts of axes
 
 
 def axes_of(ax: Any) -> Any:
-    """Return the given axes, or those of a new figure of pyplot.
+    """Return the given axes, or new ones of pyplot.
 
     Raises
     ------

@@ -33,7 +33,7 @@ class ComparisonDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
-        Those of the plot.
+        The plot's.
     lines_ : list of matplotlib lines
         One line for each algorithm; in a distribution its runs.
 
@@ -74,9 +74,9 @@ class ComparisonDisplay:
         Parameters
         ----------
         estimators : mapping of str to solver, or sequence of solvers
-            Fitted solvers of one objective. Those of a sequence have the names of their algorithms.
+            Fitted solvers of one objective. In a sequence they have the names of their algorithms.
         f_opt : float or None, default None
-            The known minimum; None: that of the problem of all solvers, where they have one.
+            The known minimum; None: the minimum of the problem of all solvers, where they have one.
         kind, x_axis, floor, ax, **kwargs
             As in `plot`.
 
@@ -144,7 +144,7 @@ class ComparisonDisplay:
         function : str or None, default None
             The function; None: all of them, which only kind="ecdf" can draw together.
         dim : int or None, default None
-            The number of variables; None: that of all cells, where there is one.
+            The number of variables; None: all cells', where there is one.
         kind, floor, ax, **kwargs
             As in `plot`.
 
@@ -193,7 +193,7 @@ class ComparisonDisplay:
         Parameters
         ----------
         ax : matplotlib axes or None, default None
-            Axes of the plot; None: those of a new figure.
+            Axes of the plot; None: a new figure's.
         kind : {"convergence", "distribution", "ecdf"}, default "convergence"
             "convergence": medians and quartiles over evaluations, as `ConvergenceDisplay`. "distribution": the last
             value of every run, with box plots. "ecdf": the share of the pairs of run and target that are reached,
@@ -273,7 +273,7 @@ class ComparisonDisplay:
 
 
 def by_name(estimators: Any) -> dict[str, Any]:
-    """Return estimators by their names; those of a sequence by the names of their algorithms, which must differ."""
+    """Return estimators by their names; in a sequence by the names of their algorithms, which must differ."""
     if isinstance(estimators, Mapping):
         return dict(estimators)
     if not isinstance(estimators, Iterable):

@@ -44,7 +44,7 @@ class ConvergenceDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
-        Those of the plot.
+        The plot's.
     lines_ : list of matplotlib lines
         The median; with spread="runs" the runs after it.
     band_ : matplotlib collection or None
@@ -94,9 +94,9 @@ class ConvergenceDisplay:
         estimator : Minimizer or MinMaxSolver
             A fitted solver.
         f_opt : float or None, default None
-            The known minimum; None: that of the problem, where it has one.
+            The known minimum; None: the problem's, where it has one.
         name : str or None, default None
-            The name of the line; None: that of the algorithm.
+            The name of the line; None: the algorithm's.
         x_axis, spread, floor, ax, **kwargs
             As in `plot`.
 
@@ -166,9 +166,9 @@ class ConvergenceDisplay:
         Parameters
         ----------
         ax : matplotlib axes or None, default None
-            Axes of the plot; None: those of a new figure.
+            Axes of the plot; None: a new figure's.
         name : str or None, default None
-            The name of the line; None: that of the display.
+            The name of the line; None: the display's.
         x_axis : {"n_evals", "seconds"}, default "n_evals"
             The horizontal axis.
         spread : {"quartiles", "runs", "none"}, default "quartiles"

@@ -19,7 +19,7 @@ GRID = 60
 class MinMaxDisplay:
     """A min-max solution by one variable of each side: the function, both populations, and the solution.
 
-    The other variables are as at the solution. The points of x have the y of the solution, and those of y its x: they
+    The other variables are as at the solution. Points of x have the y of the solution, and points of y its x: they
     are marks at the edges of the plot. Dotted curves are the y of the largest value for every x, and the x of the
     smallest value for every y, on the grid; they cross at a saddle point.
 
@@ -30,7 +30,7 @@ class MinMaxDisplay:
     population_x, population_y : ndarray of shape (n, dim x), (m, dim y)
         The populations.
     box_x, box_y : ndarray of shape (dim x, 2), (dim y, 2), or None, default None
-        The limits of the variables; None: those of the populations.
+        The limits of the variables; None: the populations'.
     function : callable or None, default None
         f(X, Y) -> (n, m) on NumPy arrays, as in `MinMaxSolver.fit`.
     names_x, names_y : sequence of str or None, default None
@@ -41,7 +41,7 @@ class MinMaxDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
-        Those of the plot.
+        The plot's.
     lines_ : list of matplotlib lines
         The solution, the marks of both populations and, with a function, both curves of best responses.
     contours_ : matplotlib contours or None
@@ -103,7 +103,7 @@ class MinMaxDisplay:
         estimator : MinMaxSolver
             A fitted solver of a min-max problem.
         variables : pair of int, default (0, 0)
-            The variable of x and that of y, by index.
+            The variables of x and y, by index.
         landscape : bool, default True
             Whether to evaluate the function on a grid of 60 by 60 points: one call, or 3600 with pairwise=True. A
             solver without a function, from ask and tell or a file, has none to draw.
@@ -169,9 +169,9 @@ class MinMaxDisplay:
         function : callable or None, default None
             f(X, Y) -> (n, m) on NumPy arrays, as in `MinMaxSolver.fit`.
         bounds_x, bounds_y : array-like of shape (dim, 2) or None, default None
-            The limits of the variables; None: those of the populations.
+            The limits of the variables; None: the populations'.
         variables : pair of int, default (0, 0)
-            The variable of x and that of y, by index.
+            The variables of x and y, by index.
         name : str or None, default None
             The name of the solution in the legend.
         ax, **kwargs
@@ -204,11 +204,11 @@ class MinMaxDisplay:
         Parameters
         ----------
         ax : matplotlib axes or None, default None
-            Axes of the plot; None: those of a new figure.
+            Axes of the plot; None: a new figure's.
         variables : pair of int, default (0, 0)
-            The variable of x and that of y, by index.
+            The variables of x and y, by index.
         name : str or None, default None
-            The name of the solution in the legend; None: that of the display, or "solution".
+            The name of the solution in the legend; None: the display's, or "solution".
         **kwargs
             Arguments of matplotlib's plot for the solution.
 

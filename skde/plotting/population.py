@@ -43,7 +43,7 @@ class PopulationDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
-        Those of the plot.
+        The plot's.
     lines_ : list of matplotlib lines
         The best point, and the crosses.
     points_ : matplotlib collection
@@ -94,7 +94,7 @@ class PopulationDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> PopulationDisplay:
-        """Draw the population of the best run of a fitted solver; of a MinMaxSolver, that of x.
+        """Draw the population of the best run of a fitted solver; of a MinMaxSolver, x's.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class PopulationDisplay:
         variables, landscape, ax, **kwargs
             As in `plot`.
         name : str or None, default None
-            The name of the individuals; None: that of the algorithm.
+            The name of the individuals; None: the algorithm's.
 
         Returns
         -------
@@ -181,7 +181,7 @@ class PopulationDisplay:
         Parameters
         ----------
         ax : matplotlib axes or None, default None
-            Axes of the plot; None: those of a new figure.
+            Axes of the plot; None: a new figure's.
         variables : pair of int or str, "pca" or None, default None
             The two variables, by index or name; or the principal components of the population in the unit box. None:
             the variables where there are two, else the components.
@@ -189,7 +189,7 @@ class PopulationDisplay:
             f(X), as in `Minimizer.fit`, drawn as contours on a grid of 120 by 120 points, with the other variables as
             at the best point. Not with "pca".
         name : str or None, default None
-            The name of the individuals; None: that of the display.
+            The name of the individuals; None: the display's.
         **kwargs
             Arguments of matplotlib's scatter.
 

@@ -29,7 +29,7 @@ class SearchDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
-        Those of the plot.
+        The plot's.
     line_ : matplotlib line
         The best score.
     lines_ : list of matplotlib lines
@@ -78,9 +78,9 @@ class SearchDisplay:
         metric : str, default "score"
             The metric of another search, as in the columns mean_test_... of cv_results_.
         name : str or None, default None
-            The name of the line; None: that of the class of the search.
+            The name of the line; None: the name of the search's class.
         ax : matplotlib axes or None, default None
-            Axes of the plot; None: those of a new figure.
+            Axes of the plot; None: a new figure's.
         **kwargs
             Arguments of matplotlib's step.
 
@@ -120,7 +120,7 @@ class SearchDisplay:
         name : str or None, default None
             The name of the line.
         ax : matplotlib axes or None, default None
-            Axes of the plot; None: those of a new figure.
+            Axes of the plot; None: a new figure's.
         **kwargs
             Arguments of matplotlib's step.
 
@@ -141,9 +141,9 @@ class SearchDisplay:
         Parameters
         ----------
         ax : matplotlib axes or None, default None
-            Axes of the plot; None: those of a new figure.
+            Axes of the plot; None: a new figure's.
         name : str or None, default None
-            The name of the line; None: that of the display.
+            The name of the line; None: the display's.
         **kwargs
             Arguments of matplotlib's step.
 

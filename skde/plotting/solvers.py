@@ -54,7 +54,7 @@ def name_objective(solver: BaseSolver) -> str | None:
 
 
 def name_of(solver: Any) -> str | None:
-    """Return the name of a solver's algorithm, as it was given; that of its class for other solvers."""
+    """Return the name of a solver's algorithm, as it was given; its class's for other solvers."""
     if getattr(solver, "algorithm", None) == AUTO:
         return AUTO
     algorithm = getattr(solver, "algorithm_", getattr(solver, "algorithm", None))

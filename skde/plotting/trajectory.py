@@ -32,7 +32,7 @@ class ParameterTrajectoryDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
-        Those of the plot.
+        The plot's.
     lines_ : list of matplotlib lines
         The medians of the parameters.
     bands_ : list of matplotlib collections
@@ -156,11 +156,11 @@ class ParameterTrajectoryDisplay:
         Parameters
         ----------
         ax : matplotlib axes or None, default None
-            Axes of the plot; None: those of a new figure.
+            Axes of the plot; None: a new figure's.
         x_axis : {"n_iter", "n_evals"}, default "n_iter"
             The horizontal axis.
         name : str or None, default None
-            A prefix of the names in the legend; None: that of the display.
+            A prefix of the names in the legend; None: the display's.
         **kwargs
             Arguments of matplotlib's plot for the medians.
 

@@ -96,7 +96,7 @@ def get_problem(name: str, dim: int | None = None, **options: Any) -> Any:
     name : str
         Name in a suite such as "nashed2012/f9", or an alias such as "rastrigin" (see `problem_names`).
     dim : int or None, default None
-        Number of variables; None: that of the problem or, for any number of variables, 30
+        Number of variables; None: the problem's or, for any number of variables, 30
         (50 in janssen2024, 100 for "fabris2012/p1").
     **options
         Options of the suite: nashed2012, qin2012, janssen2024 and wang2012 have data and folder; nashed2012 also has
@@ -125,13 +125,13 @@ def get_problem(name: str, dim: int | None = None, **options: Any) -> Any:
     ConstrainedProblem('fabris2012/p3', dim=10)
     """
     if not isinstance(name, str):
-        raise TypeError(f"name must be that of a problem, got {quote(name)} ({type(name).__name__})")
+        raise TypeError(f"name must name a problem, got {quote(name)} ({type(name).__name__})")
     canonical = ALIASES.get(name, name)
     suite = suite_of(canonical)
     if suite is None:
         names = [name for kind in SUITES for name in problem_names(kind)]
         raise ValueError(
-            f"there is no problem named {name!r}{nearest(name, names)} (skde.problem_names(kind) lists those of a kind)"
+            f"there is no problem named {name!r}{nearest(name, names)} (skde.problem_names(kind) lists a kind)"
         )
     allowed_dims = suite.dim_range(canonical)
     dim = check_int(
@@ -145,7 +145,7 @@ def get_problem(name: str, dim: int | None = None, **options: Any) -> Any:
 
 
 def state_forms(objective: Any, dim: int | None = None, bounds: Any = None) -> StatedObjective:
-    """Return the statement of an objective; of a name that of the problem with `dim` variables, or those of bounds.
+    """Return the statement of an objective; a name's problem has `dim` variables, or as many as the bounds.
 
     Raises
     ------

@@ -13,8 +13,8 @@ from skde.typing import Array, FloatArray
 from skde.utils.arrays import points
 
 DEFAULT_DIM = 30
-# Of every compiled function: its number, its C++ type, the vectors of working memory that it needs, and those of them
-# that each of several points needs.
+# Of every compiled function: its number, its C++ type, the vectors of working memory that it needs, and how many of
+# them each of several points needs.
 FUNCTORS: dict[str, tuple[int, str, int, int]] = _cpu.problems()
 
 

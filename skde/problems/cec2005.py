@@ -1,4 +1,4 @@
-"""Official data of the competition CEC 2005: those of optproblems, or files in a user's folder.
+"""Official data of the competition CEC 2005: from optproblems, or files in a user's folder.
 
 P. N. Suganthan and others: Problem definitions and evaluation criteria for the CEC 2005 special session on
 real-parameter optimization (2005). The data are for at most 100 variables; fewer take the first numbers of each row.

@@ -21,7 +21,7 @@ class CompiledConstrainedProblem(ConstrainedProblem):
     Parameters
     ----------
     problem : Problem
-        Name, box, minimum, data and options; its kernel is that of the constrained problem.
+        Name, box, minimum, data and options; its kernel has the constrained problem.
     multipliers_opt : ndarray of shape (m + l,)
         Multipliers of g and h at the minimiser, one each.
     n_equalities : int, default 0

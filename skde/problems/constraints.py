@@ -170,7 +170,7 @@ class ConstrainedProblem(StatedObjective):
 
     @property
     def linear_slopes(self) -> FloatArray:
-        """Derivatives of g and h, of shape (m + l, dim); NaN for those of nonlinear constraints."""
+        """Derivatives of g and h, of shape (m + l, dim); NaN for nonlinear constraints."""
         sides = [(one.slopes(self.dim), one) for one in self._find_sizes()]
         rows = [sign * A[k] for A, one in sides for k, sign, _ in one.inequalities]
         rows += [sign * A[k] for A, one in sides for k, sign, _ in one.equalities]
@@ -339,7 +339,7 @@ def value_alone(value: Any, x: FloatArray) -> float:
 def total_violation(constraints: Array, n_inequalities: int, tol: float) -> Array:
     """Return the sum of the g above tol and of the excesses abs(h) - tol, of shape (n,), at most the largest number.
 
-    It is infinite where a constraint is not finite. The order of the additions is that of the kernels.
+    It is infinite where a constraint is not finite. The additions have the order of the kernels.
 
     Parameters
     ----------

@@ -155,7 +155,7 @@ def build(name: str, dim: int, *, data: str = "generated", folder: Any = None, s
     data : {"generated", "official"}, default "generated"
         Shifts, matrices and permutations: skde's, for any number of variables, or the competitions'.
     folder : str, path or None, default None
-        Folder with the competitions' files, in input_data_2014 and input_data_2017; None: those of minionpy.
+        Folder with the competitions' files, in input_data_2014 and input_data_2017; None: minionpy's.
     spec : {"cec", "paper"}, default "cec"
         Where they differ, the numbers of the competitions' programs or those printed in the paper: the shares of F7's
         parts, and the factor of F10's first component.

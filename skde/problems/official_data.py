@@ -42,7 +42,7 @@ class OfficialFiles(NamedTuple):
         data : {"generated", "official"}
             The suite's option of that name.
         folder : str, path or None
-            A user's folder with the official files; None: that of the package.
+            A user's folder with the official files; None: the package's.
 
         Raises
         ------
@@ -57,7 +57,7 @@ class OfficialFiles(NamedTuple):
             return None
         place = self.find_installed() if folder is None else Path(check_path("folder", folder))
         if not place.is_dir():
-            raise FileNotFoundError(f"folder must be that of the official files, but {place} is none; {self.advice}")
+            raise FileNotFoundError(f"folder must have the official files, but {place} is none; {self.advice}")
         return place
 
     def find_installed(self) -> Path:

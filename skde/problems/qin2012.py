@@ -54,7 +54,7 @@ def build(name: str, dim: int, *, data: str = "generated", folder: Any = None) -
     dim : int
         Number of variables.
     data : {"generated", "official"}, default "generated"
-        Shifts of skde, for any number of variables, or those of CEC 2005, for at most 100.
+        Shifts of skde, for any number of variables, or of CEC 2005, for at most 100.
     folder : str, path or None, default None
         Folder with the competition's files; None: the data of the package optproblems.
 

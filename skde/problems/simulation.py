@@ -136,7 +136,7 @@ class Simulation(ConstrainedProblem):
         return Part(np.arange(len(X)), rows)
 
     def _point_parts(self, X: Array, seconds_left: Callable[[], float]) -> Iterator[Part]:
-        """Yield the outputs of a function of one point, also those of the call that has shown the constraints."""
+        """Yield the outputs of a function of one point, also of the call that has shown the constraints."""
         known = np.array([bool(self.waiting) and make_point_key(x) in self.waiting for x in to_numpy(X)])
         for row in np.flatnonzero(known):
             outputs = self.waiting.pop(make_point_key(to_numpy(X[row])), None)

@@ -11,7 +11,7 @@ from skde.variables import Variables
 
 
 class StatedObjective:
-    """An objective that states its forms, of which a solver or an engine takes the one that it can use.
+    """An objective that states its forms; a solver or an engine takes the one that it can use.
 
     A kind of objective derives from this class and sets the forms and facts that it has; this class itself has none.
 

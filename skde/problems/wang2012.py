@@ -3,7 +3,7 @@
 H. Wang, S. Rahnamayan, Z. Wu: Parallel differential evolution with self-adapting control parameters and generalized
 opposition-based learning for solving high-dimensional optimization problems (J. Parallel and Distributed Computing 73,
 2013), Table 1. They are the functions of the special issue of Soft Computing on large scale continuous optimization
-(SOCO 2011); F1 to F6 are those of CEC 2008. The paper prints names, boxes and minima, no formulas.
+(SOCO 2011); F1 to F6 come from CEC 2008. The paper prints names, boxes and minima, no formulas.
 
 F1 sphere, F2 Schwefel 2.21, F3 Rosenbrock, F4 Rastrigin, F5 Griewank, F6 Ackley, F7 Schwefel 2.22, F8 Schwefel 1.2,
 F9 extended f10, F10 Bohachevsky, F11 Schaffer, all shifted; F12 to F19 are hybrids of two of them. F7 and F15 multiply
@@ -31,7 +31,7 @@ from skde.utils.validation import check_choice
 SUITE = "wang2012"
 OFFICIAL = OfficialFiles(
     "write the 1000 numbers of each shift into one line of F1.txt ... F11.txt, F15.txt and F19.txt; they are in the "
-    "programs of the special issue, and the package opfunu has those of F1 to F6, rounded, in cec_based/data_2008"
+    "programs of the special issue, and the package opfunu has the data of F1 to F6, rounded, in cec_based/data_2008"
 )
 
 

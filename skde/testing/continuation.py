@@ -36,7 +36,7 @@ class ContinuationContract(BaseContract):
 
     @pytest.mark.parametrize("execution", ["run", "step"])
     def test_a_raised_limit_continues_the_fit(self, algorithm: Algorithm, device: str, execution: str) -> None:
-        """The result equals that of the higher limit; a population that shrinks with the budget stays small."""
+        """The result is the same as with the higher limit; a population that shrinks with the budget stays small."""
         parameters: dict[str, Any] = {"n_runs": 2, "execution": execution}
         m = self.make(algorithm, device, max_iter=11, **parameters).fit("levy", dim=8)
         before, size = m.fun_, len(m.population_)

@@ -66,7 +66,7 @@ class IslandContract(BaseContract):
             assert alone.n_evals_ == run.n_evals
 
     def test_islands_exchange_their_best(self, algorithm: Algorithm, device: str) -> None:
-        """Nothing before the first migration; then every island's best is at most that of its neighbour."""
+        """Nothing before the first migration; then every island's best is at most its neighbour's."""
         every = 6 * algorithm.iteration_length
         migration = Migration(every=every, n_migrants=2)
         pop = len(self.make(algorithm, device, max_iter=0).fit(bowl, bounds=BOX).population_)

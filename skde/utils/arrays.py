@@ -79,13 +79,13 @@ GPU_MEMORY = (2, 10, 13)
 def share_array(given: Any, xp: Any) -> Any:
     """Return an array of another library as one of NumPy or CuPy, without a copy; anything else as it is.
 
-    NumPy's own conversion takes arrays that offer one; for others, and for those of a GPU, there is DLPack. CuPy then
+    NumPy's own conversion takes arrays that offer one; for others, and for a GPU's, there is DLPack. CuPy then
     waits on the GPU, and not on the host, for the work of the other library.
 
     Parameters
     ----------
     given : object
-        Anything; an array of another library has ``__dlpack__``. Arrays of another device than that of `xp` stay.
+        Anything; an array of another library has ``__dlpack__``. Arrays of another device than `xp`'s stay.
     xp : module
         NumPy or CuPy.
     """
@@ -147,7 +147,7 @@ def real_array(given: Any, like: Array, what: str, numbers: str = "numbers") -> 
     """Return an array of real numbers in the library, and on the device, of another array.
 
     An array of another device is refused and not copied: it shows that the user's function computes on another device
-    than that of the population.
+    than the population's.
     """
     # Nearly all values are so already, and there is a call in every generation.
     if type(given) is type(like) and not isinstance(given, np.ma.MaskedArray):
@@ -183,7 +183,7 @@ def move_to(given: Any, like: Array, what: str) -> Array:
 
 
 def check_device_of(array: Array, like: Array, what: str) -> None:
-    """Refuse an array of another GPU than that of `like`."""
+    """Refuse an array of another GPU than `like`'s."""
     if isinstance(like, np.ndarray) or isinstance(array, np.ndarray):
         return
     given, wanted = device_of(array), device_of(like)

@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 
 
 class Closed(BaseException):
-    """Ends work of which no further request will be answered."""
+    """Ends work whose further requests will not be answered."""
 
 
 def yield_calls(

@@ -23,7 +23,7 @@ KINDS = {
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
-# Characters of a file's name in that of its temporary file: file systems allow 255 bytes.
+# Characters of a file's name that its temporary file's name has: file systems allow 255 bytes.
 LONGEST_NAME = 40
 
 
@@ -46,7 +46,7 @@ def atomic_write(path: str | os.PathLike[str], text: bool = False) -> Iterator[I
     Raises
     ------
     OSError
-        When it cannot be written, or when the name is that of something other than a regular file. The old file is
+        When it cannot be written, or when something other than a regular file has the name. The old file is
         then untouched.
     """
     mode = permissions(path)

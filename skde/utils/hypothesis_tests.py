@@ -1,7 +1,7 @@
 """Hypothesis tests of several algorithms or configurations: paired over functions, or between runs on one function.
 
 SciPy and scikit-posthocs do the tests; a race of `skde.tuning` and the tables of `skde.benchmark` take them from here.
-Lower values are better. Those of rank tests may be infinite, for runs that failed.
+Lower values are better. In rank tests they may be infinite, for runs that failed.
 """
 
 from __future__ import annotations

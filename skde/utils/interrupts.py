@@ -22,7 +22,7 @@ class Interrupts:
     Attributes
     ----------
     fit, deferred : context managers
-        The context of a fit, and that of a step. Both may be nested.
+        The context of a fit, and a step's. Both may be nested.
     """
 
     def __init__(self) -> None:

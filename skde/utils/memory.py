@@ -60,7 +60,7 @@ def host_memory() -> int | None:
 
 
 def gpu_memory(cupy: Any) -> int:
-    """Return the free bytes of the current GPU, with those of CuPy's memory pool."""
+    """Return the free bytes of the current GPU and of CuPy's memory pool."""
     free, _ = cupy.cuda.runtime.memGetInfo()
     return int(free) + int(cupy.get_default_memory_pool().free_bytes())
 

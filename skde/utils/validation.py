@@ -231,7 +231,7 @@ def refuse_ragged(name: str, given: Any) -> None:
 
 
 def list_bounds(bounds: Any) -> Any:
-    """Return bounds that can be read more than once: those of an iterator, such as a zip, as a list."""
+    """Return bounds that can be read more than once: an iterator's, such as a zip, as a list."""
     return list(bounds) if isinstance(bounds, Iterator) else bounds
 
 
@@ -337,7 +337,7 @@ def round_inwards(box: FloatArray, dtype: Any) -> FloatArray:
 
 
 def clip_rounded(values: FloatArray, low: Any, high: Any) -> FloatArray:
-    """Return numbers, of which those that rounding has put outside of their bounds are at the bound."""
+    """Return numbers; where rounding has put one outside of its bounds, it is at the bound."""
     tolerance = ROUNDING * np.maximum(np.abs(low), np.abs(high))
     inside = np.clip(values, low, high)
     clipped: FloatArray = np.where(np.abs(values - inside) <= tolerance, inside, values)

@@ -18,7 +18,7 @@ from skde.variables.choices import as_plain, describe_choice, is_choice, is_file
 
 # The sizes of integers that the kernels round: a half more is still a number of the precision.
 LARGEST_INTEGER = {"float64": 2**50, "float32": 2**21}
-# The least numbers of a precision with all of its digits, of which the kernels take logarithms.
+# The least numbers of a precision with all of its digits; the kernels take their logarithms.
 SMALLEST_LOG = {name: float(np.finfo(name).tiny) for name in LARGEST_INTEGER}
 
 

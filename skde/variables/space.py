@@ -311,7 +311,7 @@ def check_variables(variables: Variables | None, dtype: np.dtype[Any]) -> Variab
             raise ValueError(f"bounds[{name!r}] = {variable!r} needs dtype='float64', got {dtype.name!r}")
         if isinstance(variable, Log) and variable.low < SMALLEST_LOG[dtype.name]:
             raise ValueError(
-                f"bounds[{name!r}] = {variable!r} needs dtype='float64', got {dtype.name!r}, of which the least number "
+                f"bounds[{name!r}] = {variable!r} needs dtype='float64', got {dtype.name!r}, whose least number "
                 f"is {SMALLEST_LOG[dtype.name]:.3g}"
             )
     return variables

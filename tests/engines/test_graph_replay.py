@@ -338,7 +338,7 @@ def test_reasons_by_the_pace_of_steps() -> None:
         reason_by_pace(StepTime(150e-6, 170e-6), 0.0169) == "max_time leaves 0.0169 s, and a generation takes 0.00017 s"
     )
     assert reason_by_pace(StepTime(150e-6, 500e-6), np.inf) == (
-        "the device needs 500 us for a generation, of which the host takes 150 us, and a replay saves only these"
+        "the device needs 500 us for a generation; the host takes 150 us, and a replay saves only these"
     )
 
 

@@ -245,8 +245,8 @@ def test_resuming_another_objective() -> None:
     game, constrained = make().fit(f, BOX, BOX), make().fit("fabris2012/p6")
     for solver, other, message in (
         (game, "minmax/rustem4", "bounds_y has 2 pairs, but the problem has 3 variables"),
-        (game, problem(RING), "the fit is that of a function of x and y, got ConstrainedProblem"),
-        (constrained, f, "the fit is that of a constrained problem, got <function"),
+        (game, problem(RING), "the fit is of a function of x and y, got ConstrainedProblem"),
+        (constrained, f, "the fit is of a constrained problem, got <function"),
         (constrained, "fabris2012/p5", "dim of 'fabris2012/p5' must be"),
         (constrained, problem(RING), "bounds_x has 3 pairs, but the problem has 2 variables"),
         (

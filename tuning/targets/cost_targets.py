@@ -104,7 +104,7 @@ class SequentialTarget(Target):
 
 
 def measure_cost(cost: Cost, job: TargetJob) -> TargetOutcome:
-    """Return the outcome of one experiment; any exception but that of several costs is its configuration's failure."""
+    """Return the outcome of one experiment; an exception, but for several costs, is its configuration's failure."""
     begin = time.perf_counter()
     try:
         value = check_cost(cost(job))
@@ -209,7 +209,7 @@ class EstimatorCost(Cost):
 
     @property
     def parameter_names(self) -> set[str]:
-        """Names of the estimator's parameters, and of those of the estimators in it."""
+        """Names of the parameters of the estimator and of the estimators in it."""
         return set(self.estimator.get_params(deep=True))
 
     def check(self, instances: Sequence[Any]) -> None:
@@ -234,7 +234,7 @@ def read_data(instance: Any) -> tuple[Any, Any]:
 
 
 def seeds_of(estimator: Any, seed: int) -> dict[str, int]:
-    """Return the values of an estimator's random_state, and of those of the estimators in it."""
+    """Return the values of random_state of an estimator and of the estimators in it."""
     names = sorted(estimator.get_params(deep=True))
     rng = np.random.default_rng(seed)
     inner = {name: int(rng.integers(2**31)) for name in names if name.endswith("__random_state")}

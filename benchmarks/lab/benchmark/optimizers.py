@@ -1,4 +1,4 @@
-"""Optimisers of quality experiments: skde's algorithms, and those of other libraries by their names."""
+"""Optimisers of quality experiments: skde's algorithms, and other libraries' by their names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same algorithms in other libraries, all of which are optional; a record marks missing ones as absent."""
+"""The same algorithms in other libraries, which are optional; a record marks missing ones as absent."""
 
 from __future__ import annotations
 

@@ -269,7 +269,7 @@ def mean_curve(histories: Sequence[Any]) -> list[float | None]:
 
 
 def find_timed_models(names: Iterable[str], device: str) -> list[str]:
-    """Return those of some execution models that run on a device; on a GPU also those of the CPU."""
+    """Return the execution models that run on a device; on a GPU also the CPU's."""
     on_cpu = (*CPU_MODELS, "auto")
     found = [name for name in names if name in on_cpu or (device != "cpu" and name in EXECUTION_MODELS)]
     return [name for name in found if name != "auto" or "persistent" not in found]

@@ -223,7 +223,7 @@ def ecdf_plot(experiment: SuiteResults, dim: int, prefix: str) -> tuple[Plot, Re
         svg = svg_of(drawn, name, f"Solved targets, D = {dim}")
     note = (
         f"{TARGETS} targets from {HIGHEST_TARGET:g} to {experiment.floor:g} on a logarithmic scale, of {len(complete)} "
-        "functions, for every run. Evaluations are those of the curves, twenty a decade."
+        "functions, for every run. Evaluations are the curves', twenty a decade."
     )
     header = ["dim", "algorithm", "evaluations / D", "share"]
     return Plot(name, f"Solved targets, D = {dim}", note, svg), ReportTable(name, "", "", header, table, n_labels=2)

@@ -93,7 +93,7 @@ class Reproduction(ABC):
         selection : Selection
             The values that options select.
         quick : bool, default False
-            Whether functions, dimensions and sizes of population that are not selected are those of the miniature.
+            Whether functions, dimensions and sizes of population that are not selected are the miniature's.
 
         Raises
         ------

@@ -26,7 +26,7 @@ AXES = {
     "runs": tuple((10, 50, 10**k) for k in range(5)),
 }
 QUICK_COMPONENTS = 10**6  # of all individuals; --quick has no larger sizes
-# Parameters other than the sizes: those of the peers, and nine steps of a local search.
+# Parameters other than the sizes: the peers', and nine steps of a local search.
 PARAMETERS: dict[str, dict[str, Any]] = {
     DE.name: {"F": F, "CR": CR},
     PSO.name: {"w": W, "c1": C, "c2": C},

@@ -1,4 +1,4 @@
-"""Suites of test functions: skde's, those of platforms and other packages, and those of users."""
+"""Suites of test functions: of skde, of platforms and other packages, and of users."""
 
 from __future__ import annotations
 

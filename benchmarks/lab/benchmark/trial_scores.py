@@ -23,7 +23,7 @@ def rank_scores(errors: Sequence[FloatArray], seconds: Sequence[FloatArray], sol
     .. math::
         S_j = \sum_{i=1}^n r_{ij} - \frac{n (n + 1)}{2},
 
-    from 0, all trials are worse than those of the others, to :math:`n^2 (m - 1)`. The score of a suite is the sum
+    from 0, all trials are worse than the others', to :math:`n^2 (m - 1)`. The score of a suite is the sum
     over its functions. For two algorithms the score is the statistic U of Mann and Whitney.
 
     Parameters

@@ -87,7 +87,7 @@ def tuning_of(paper: Paper, table: int) -> Tuning:
     Raises
     ------
     ValueError
-        If the table is not that of a tuning.
+        If the table is not of a tuning.
     """
     if paper.tuning is None or paper.tuning.table != table:
         hint = "" if paper.tuning is None else f"; its tuning is table {paper.tuning.table}"

@@ -112,7 +112,7 @@ class CudaEngine:
             return work(self.xp)
 
     def check_memory(self, spec: Spec, n_runs: int) -> None:
-        """Refuse a batch of n_runs runs like those of a spec when the GPU has no memory for it."""
+        """Refuse a batch of n_runs runs of a spec when the GPU has no memory for it."""
         with self.device_context:
             check_batch_memory(spec, n_runs, self.xp)
 
@@ -174,7 +174,7 @@ class CudaEngine:
             batch.replace_array("workspace", self.xp.empty(size, batch.spec.dtype))
 
     def run(self, batch: Batch, begin: int, until: int) -> None:
-        """Start whole generations up to number `until`, from `begin`, that of the runs furthest behind.
+        """Start whole generations up to number `until`, from `begin`, where the runs furthest behind are.
 
         `synchronize` waits for their end.
         """

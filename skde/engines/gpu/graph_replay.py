@@ -91,7 +91,7 @@ def reason_by_pace(pace: StepTime, seconds_left: float) -> str | None:
     """Return why a recording does not pay by the time of a generation; None where it does."""
     if pace.host < LEAST_SHARE * pace.total:
         return (
-            f"the device needs {1e6 * pace.total:.0f} us for a generation, of which the host takes "
+            f"the device needs {1e6 * pace.total:.0f} us for a generation; the host takes "
             f"{1e6 * pace.host:.0f} us, and a replay saves only these"
         )
     if seconds_left < LEAST_GENERATIONS * pace.total:

@@ -37,7 +37,7 @@ RESIDENT_LARGE = 8  # the same for blocks that have no room for their trials in 
 # warp. A warp with several teams does the work that each individual needs once, such as its indices, for all of them at
 # a time; a team with more lanes reads longer parts of a row at a time.
 MANY = ((4, "Tile1"), (16, "Tile4"), (128, "Tile8"))
-MANY_WITH_STAGES = 2**15  # individuals; fewer have warps, of which one works for the run
+MANY_WITH_STAGES = 2**15  # individuals; fewer have warps: one works for the run
 LARGE_TRIAL = 3072  # bytes; with a larger one, each of many individuals has a block
 
 # Where teams load the elements of a matrix once for several trials: the largest number of these.

@@ -43,7 +43,7 @@ def algorithm_entry(name: str) -> Kernel:
 
 
 def state_names(spec: Spec) -> tuple[list[str], list[str]]:
-    """Return the names of the arrays and the vectors of an individual's state, with those of opposition.cuh."""
+    """Return the names of the arrays and the vectors of an individual's state, with opposition.cuh's."""
     kernel, opposition = algorithm_entry(spec.algorithm), spec.needs.opposition
     return kernel.arrays + ["opposite_value"] * opposition, kernel.vectors + ["opposite"] * opposition
 

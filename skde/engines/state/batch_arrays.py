@@ -1,4 +1,4 @@
-"""The arrays of a batch: their axes, of which their shapes, their memory and the form of a checkpoint follow."""
+"""The arrays of a batch: their axes, from which their shapes, their memory and the form of a checkpoint follow."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ SAVED = (
     *("generation", "status", "record", "since", "differed", "history", "met"),
     *("x", "f", "extra", "vectors", "memory", "archive", "order"),
 )
-# Those of which a checkpoint has one half: that of a run's last generation.
+# A checkpoint has one half of these: for a run's last generation.
 CURRENT = {"x", "f", "extra", "vectors", "order"}
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from skde.typing import Array, IntArray
 from skde.utils.arrays import array_view, begin_of, bytes_on_host, fill_bytes
 
-# Bytes, of which the begin of every array is a multiple: a cache line of a GPU, and two of a CPU.
+# Every array begins at a multiple of these bytes: a cache line of a GPU, and two of a CPU.
 ALIGNMENT = 128
 
 
@@ -32,7 +32,7 @@ class ArrayShapes(dict[str, tuple[tuple[int, ...], np.dtype[Any]]]):
 
     @cached_property
     def offsets(self) -> dict[str, int]:
-        """The bytes from the begin of the block to that of every array."""
+        """The bytes from the begin of the block to every array's."""
         spaces = (-(-size // ALIGNMENT) * ALIGNMENT for size in self.sizes.values())
         return dict(zip(self, accumulate(spaces, initial=0), strict=False))
 

@@ -129,7 +129,7 @@ def check_coevolution(spec: CoevolutionSpec, arrays: dict[str, Any], own_x: Any,
                 if (generation != -1).any():
                     raise ValueError("multipliers that are updated have no generations: it must be -1")
             elif not ((generation // length >= cycle) & (generation <= length * (cycle + 1))).all():
-                raise ValueError("a side's generations must be those of the run's last cycle or of the next one")
+                raise ValueError("a side's generations must belong to the run's last cycle or to the next one")
     with entry("columns"):
         if not spec.updates and not np.isfinite(arrays["columns"]).all():
             raise ValueError("opponents must be finite")

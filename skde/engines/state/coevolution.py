@@ -32,11 +32,11 @@ class Phase(NamedTuple):
     generation: int  # of the side: the last one to make, or the one to reorder
     x: int  # the points of the request, of POINTS
     y: int
-    repeated: bool  # whether the values of the request before are those of this one
+    repeated: bool  # whether this request has the values of the one before
 
 
 class IncumbentRuns(Runs):
-    """Batches in which the value of a run is that of its incumbent."""
+    """Batches in which the value of a run is its incumbent's."""
 
     monotone = False  # a new opponent may be stronger than those before
 

@@ -23,7 +23,7 @@ def cut(state: dict[str, Any], begin: int, end: int) -> dict[str, Any]:
 
 
 def join(states: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the state of a batch from those of its parts."""
+    """Return the state of a batch from its parts'."""
     return {name: np.concatenate([state[name] for state in states], run_axis(name)) for name in states[0]}
 
 

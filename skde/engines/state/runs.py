@@ -69,26 +69,26 @@ class Runs(ABC):
     def points(self, generation: IntArray, runs: IntArray, individuals: IntArray) -> FloatArray:
         """Return positions (n, D), on the host: one of an individual of each of these runs, which are in order.
 
-        `generation` is that of all runs.
+        All runs are in `generation`.
         """
 
     @abstractmethod
     def best(self, generation: IntArray | None = None) -> tuple[IntArray, FloatArray]:
         """Return the row of every run's best individual and its value (NaN where all values are NaN).
 
-        `generation` is that of all runs, where it has been read.
+        All runs are in `generation`, where it has been read.
         """
 
     @abstractmethod
     def parameter_values(self, name: str, generation: IntArray) -> FloatArray:
         """Return one of the `adapted` parameters of all rows, of shape (R, P), on the host.
 
-        `generation` is that of all runs.
+        All runs are in `generation`.
         """
 
     @property
     def adapted(self) -> list[str]:
-        """The parameters of which every individual has its own, of F and CR."""
+        """Which of F and CR every individual has for itself."""
         return [name for name in state_names(self.spec)[0] if name in ADAPTED]
 
     @abstractmethod

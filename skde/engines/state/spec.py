@@ -112,8 +112,8 @@ class Spec:
     pause_seconds: float = 0.0  # by a run's own clock, after which it returns to the host
     dtype: np.dtype[Any] = field(default_factory=lambda: np.dtype("float64"))
     recorded: bool = True  # whether there is a history of best values
-    variables: Variables | None = None  # of which lower and upper are the box; None: real ones
-    pop_max: int = 0  # rows of a population; 0: those of the largest one
+    variables: Variables | None = None  # with the box lower and upper; None: real ones
+    pop_max: int = 0  # rows of a population; 0: as in the largest one
     last: int = 0  # the largest limit so far
     iteration: int = 1  # generations of the longest iteration
 

@@ -237,7 +237,7 @@ class OperatorLaunches(GenerationLaunches):
     """Execution model "kernels": a kernel for each operator.
 
     For `DE`, `JDE`, `GODE` and `GOJDE`: indices, mutation, crossover, evaluation and selection. For the other
-    algorithms the first three are one kernel, which proposes trials. Selection is that of the step driver.
+    algorithms the first three are one kernel, which proposes trials. The step driver selects.
 
     Parameters
     ----------

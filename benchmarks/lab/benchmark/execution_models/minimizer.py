@@ -21,7 +21,7 @@ EXECUTION_MODELS = CPU_MODELS | GPU_MODELS
 class ModelMinimizer(Minimizer):
     """A Minimizer of compiled objectives that runs by an execution model; all have the same bits.
 
-    `execution` must be that of the model, and `device` "auto" or one that it runs on: `with_model` sets both.
+    `execution` must be the model's, and `device` "auto" or one that it runs on: `with_model` sets both.
 
     Attributes
     ----------
