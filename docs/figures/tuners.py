@@ -7,7 +7,7 @@ from typing import Any
 
 from .records import names_of, read, source, table
 
-# The first table has all records but the ones of earlier tasks and of repeated comparisons. The second has the comparisons
+# The first table has all records but earlier tasks and repeated comparisons. The second has the comparisons
 # that were repeated with other seeds. The third, of presets and the irace that they follow, has earlier tasks too.
 EARLIER, AGAIN = "tuners-irace", "-again"
 NAMES = names_of("tuners*")

@@ -125,7 +125,7 @@ class SADE(OppositionAlgorithm):
         runs.check_range("memory", "chances of strategies", chances, 0, 1)
         runs.check_range("memory", "medians of CR", medians, 0, 1)
         runs.check_range("memory", "generations learned from", learned[:, 0], 0, runs.generation, whole=True)
-        runs.check("memory", "codes of trials must stand for a strategy and a CR", np.isin(codes, CODES))
+        runs.check("memory", "codes of trials must be numbers of a strategy and a CR", np.isin(codes, CODES))
         # The row to be overwritten next no longer counts.
         counted = codes.reshape(-1, rows, pop_size).copy()
         counted[np.arange(len(counted)), (learned[:, 0].astype(np.int64) + 1) % rows] = NO_TRIAL
