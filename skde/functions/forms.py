@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn, Protocol
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 
@@ -34,6 +34,31 @@ class OfOne(Protocol):
         """The `NanOnError` that makes exceptions of the function NaN; None: there is none."""
 
 
+@dataclass(frozen=True)
+class CallOptions:
+    """The way in which a user's Python function is called.
+
+    Attributes
+    ----------
+    rows : {"auto"} or bool, default "auto"
+        Whether it takes arrays of points; "auto": that is to be found out.
+    n_jobs : int or None, default None
+        Number of joblib workers for a function of one point.
+    on_error : {"raise", "nan"}, default "raise"
+        With "nan", the value of a function of one point that raises an exception is NaN.
+    max_eval_time : float or None, default None
+        Time limit of one evaluation in workers.
+    """
+
+    rows: bool | str = AUTO
+    n_jobs: int | None = None
+    on_error: str = "raise"
+    max_eval_time: float | None = None
+
+
+DEFAULT_CALLS = CallOptions()
+
+
 @dataclass(eq=False)
 class Form:
     """The form of a function.
@@ -48,6 +73,24 @@ class Form:
 
     rows: bool | None
     noisy: bool = False
+
+
+class CalledFunction(NamedTuple):
+    """A user's Python function in both forms.
+
+    Attributes
+    ----------
+    of_rows : callable
+        The function of arrays of points.
+    of_point : RowByRow, PairByPair or None
+        The function of one point, or of one pair; None where it only takes arrays.
+    form : Form or None
+        Whether the function takes arrays; None: it does.
+    """
+
+    of_rows: Callable[..., Any]
+    of_point: Any = None
+    form: Form | None = None
 
 
 class MixedRowsError(ValueError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from skde.fit.results import Rules
-from skde.functions.forms import AUTO, ConstraintsReturned
+from skde.functions.forms import AUTO, CallOptions, ConstraintsReturned
 from skde.minimizer.parameters import MinimizerParameters, check_parameters, row_jobs
 from skde.objectives.caller_library import CallerLibrary, move_to_host
 from skde.objectives.objective import ROWS, Objective, as_objective, make_ask_tell_objective, search_box
@@ -37,12 +37,9 @@ def make_objective(
         library.wrap(objective) if library is not None and plain else objective,
         dim,
         bounds,
-        vectorized=vectorized,
-        n_jobs=row_jobs(given),
+        calls=CallOptions(vectorized, row_jobs(given), given.on_error, given.max_eval_time),
         constraints=given.constraints,
         feasibility_tol=given.feasibility_tol,
-        on_error=given.on_error,
-        max_eval_time=given.max_eval_time,
         returned=returned,
     )
 

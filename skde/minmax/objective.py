@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from skde.engines import Engine, Game, decode, matrix
-from skde.functions.forms import AUTO, Form, find_rows
+from skde.functions.forms import AUTO, DEFAULT_CALLS, CalledFunction, CallOptions, Form, as_form, find_rows
 from skde.functions.point_workers import OutOfTime, Part
 from skde.functions.pointwise import NanOnError, RowByRow, one_number
 from skde.minmax.partial_request import PartialRequest
@@ -21,6 +21,13 @@ from skde.typing import Array, FloatArray, IntArray
 from skde.utils.arrays import array_namespace, contiguous, real_array, to_numpy
 from skde.utils.validation import check_bounds, list_bounds
 from skde.variables import Variables, as_variables
+
+
+class Side(NamedTuple):
+    """One side of a game: its box, and its typed variables where it has any."""
+
+    box: FloatArray
+    variables: Variables | None
 
 
 class IncumbentRules(FeasibilityRules):
@@ -36,46 +43,40 @@ class MinMaxObjective:
 
     Parameters
     ----------
-    box_x, box_y : ndarray of shape (dim, 2)
-        The bounds; box_y is None for the multipliers of a Lagrangian.
+    x, y : Side
+        The boxes, and typed variables, whose values game, function and problem take; y is None for the multipliers of a
+        Lagrangian.
     game : Game or None
         The compiled game of the values.
-    matrix : callable or None
-        f(X, Y) -> (n, m) on NumPy or CuPy arrays, where there is no compiled game.
+    called : CalledFunction or None
+        The Python function f(X, Y) -> (n, m) on NumPy or CuPy arrays, where there is no compiled game.
     problem : ConstrainedProblem or None
         The problem of a Lagrangian.
     rules : IncumbentRules or None
         The meaning of the values of incumbents.
     source : dict
         The entry of a file from which a loaded solver gets the function.
-    variables_x, variables_y : Variables or None
-        Typed variables, which have these boxes. Game, function and problem take their values.
-    of_pair : PairByPair or None
-        The Python function as one of one pair.
-    form : Form or None
-        Whether the function takes arrays; None: it does.
     """
 
     by_rows = False  # Python functions take pairs, which the solver divides itself
 
     def __init__(
         self,
-        box_x: FloatArray,
-        box_y: FloatArray | None,
+        x: Side,
+        y: Side | None,
         game: Game | None = None,
-        matrix: Callable[[Array, Array], Any] | None = None,
+        called: CalledFunction | None = None,
         problem: ConstrainedProblem | None = None,
         rules: IncumbentRules | None = None,
         source: dict[str, Any] | None = None,
-        variables_x: Variables | None = None,
-        variables_y: Variables | None = None,
-        of_pair: PairByPair | None = None,
-        form: Form | None = None,
     ) -> None:
-        self.box_x, self.box_y = box_x, box_y
-        self.variables_x, self.variables_y = variables_x, variables_y
+        self.box_x, self.variables_x = x
+        self.box_y: FloatArray | None = None if y is None else y.box
+        self.variables_y: Variables | None = None if y is None else y.variables
         self.game = game
-        self.matrix, self.of_pair, self.form = matrix, of_pair, form or Form(True)
+        self.matrix: Callable[[Array, Array], Any] | None = None if called is None else called.of_rows
+        self.of_pair: PairByPair | None = None if called is None else called.of_point
+        self.form = Form(True) if called is None or called.form is None else called.form
         self.problem = problem
         self.rules = rules
         self._source = source or {}
@@ -319,10 +320,7 @@ def resolve_minmax(
     *,
     dim: int | None = None,
     feasibility_tol: float = 0.0,
-    pairwise: bool | str = AUTO,
-    n_jobs: int | None = None,
-    on_error: str = "raise",
-    max_eval_time: float | None = None,
+    calls: CallOptions = DEFAULT_CALLS,
 ) -> MinMaxObjective:
     """Return the objective for the arguments of MinMaxSolver.fit."""
     if isinstance(f, str):
@@ -330,26 +328,21 @@ def resolve_minmax(
     elif dim is not None:
         raise ValueError(f"dim is for a problem's name; {f!r} has its own")
     stated = find_forms(f)
-    if on_error == "nan" and stated.game is not None:
+    if calls.on_error == "nan" and stated.game is not None:
         raise ValueError(f"on_error='nan' is for a Python function of one pair, got {f!r}")
     if stated.constrained is not None:
         if bounds_y is not None:
             raise ValueError("bounds_y: a constrained problem's multipliers have none; see multiplier_bound")
-        f = f.with_jobs(n_jobs, max_eval_time, on_error)
+        f = f.with_jobs(calls.n_jobs, calls.max_eval_time, calls.on_error)
         own = f.bounds if f.variables is None else f.variables
-        box_x, variables_x = read_side("bounds_x", own if bounds_x is None else bounds_x, f.dim)
+        side_x = read_side("bounds_x", own if bounds_x is None else bounds_x, f.dim)
         game = None if f.kernel is None else Game(f.kernel, f.arrays, f.n_inequalities, f.n_equalities)
         rules = IncumbentRules(f, feasibility_tol)
-        return MinMaxObjective(
-            box_x, None, game, problem=f, rules=rules, source=describe_source(f, f.dim), variables_x=variables_x
-        )
+        return MinMaxObjective(side_x, None, game, problem=f, rules=rules, source=describe_source(f, f.dim))
     if stated.game is not None:
-        box_x, variables_x = read_side("bounds_x", f.bounds_x if bounds_x is None else bounds_x, f.dim_x)
-        box_y, variables_y = read_side("bounds_y", f.bounds_y if bounds_y is None else bounds_y, f.dim_y)
-        game = Game(f.kernel, f.arrays)
-        return MinMaxObjective(
-            box_x, box_y, game, source=describe_source(f, f.dim_x), variables_x=variables_x, variables_y=variables_y
-        )
+        side_x = read_side("bounds_x", f.bounds_x if bounds_x is None else bounds_x, f.dim_x)
+        side_y = read_side("bounds_y", f.bounds_y if bounds_y is None else bounds_y, f.dim_y)
+        return MinMaxObjective(side_x, side_y, Game(f.kernel, f.arrays), source=describe_source(f, f.dim_x))
     if stated.functor is not None:
         raise TypeError(f"{stated!r} is a function of x alone: use Minimizer")
     if stated.function is None:
@@ -362,29 +355,21 @@ def resolve_minmax(
             raise ValueError(
                 f"a function needs {name}: fit(f, bounds_x=[(low, high), ...], bounds_y=[(low, high), ...])"
             )
-    objective = make_told_objective(bounds_x, bounds_y)
-    variables_x, variables_y = objective.variables_x, objective.variables_y
-    dim_x = len(objective.box_x if variables_x is None else variables_x)
-    return MinMaxObjective(
-        objective.box_x,
-        objective.box_y,
-        matrix=f,
-        source={"callable": getattr(f, "__qualname__", type(f).__name__)},
-        variables_x=variables_x,
-        variables_y=variables_y,
-        of_pair=PairByPair(f, n_jobs, on_error, dim_x, variables_x, variables_y, max_eval_time),
-        # Only evaluations of one pair can be ended, and the calls that find the form out might not end.
-        form=Form((None if max_eval_time is None else False) if pairwise == AUTO else not pairwise),
-    )
+    side_x, side_y = read_side("bounds_x", bounds_x), read_side("bounds_y", bounds_y)
+    dim_x = len(side_x.box if side_x.variables is None else side_x.variables)
+    given = calls.n_jobs, calls.on_error, dim_x, side_x.variables, side_y.variables, calls.max_eval_time
+    # Only evaluations of one pair can be ended, and the calls that find the form out might not end.
+    form = as_form(False if calls.max_eval_time is not None and calls.rows == AUTO else calls.rows)
+    source = {"callable": getattr(f, "__qualname__", type(f).__name__)}
+    return MinMaxObjective(side_x, side_y, called=CalledFunction(f, PairByPair(f, *given), form), source=source)
 
 
 def make_told_objective(bounds_x: Any, bounds_y: Any) -> MinMaxObjective:
     """Return the objective of a function with these bounds whose values are told."""
-    (box_x, variables_x), (box_y, variables_y) = read_side("bounds_x", bounds_x), read_side("bounds_y", bounds_y)
-    return MinMaxObjective(box_x, box_y, variables_x=variables_x, variables_y=variables_y)
+    return MinMaxObjective(read_side("bounds_x", bounds_x), read_side("bounds_y", bounds_y))
 
 
-def read_side(name: str, given: Any, dim: int | None = None) -> tuple[FloatArray, Variables | None]:
+def read_side(name: str, given: Any, dim: int | None = None) -> Side:
     """Return one side's box and typed variables, checked; `dim` is the number of variables of a problem."""
     try:
         given = list_bounds(given)
@@ -395,7 +380,7 @@ def read_side(name: str, given: Any, dim: int | None = None) -> tuple[FloatArray
     size = len(box if variables is None else variables)
     if dim is not None and size != dim:
         raise ValueError(f"{name} has {size} pairs, but the problem has {dim} variables there")
-    return box, variables
+    return Side(box, variables)
 
 
 def describe_source(problem: Any, dim: int) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from skde.engines import CoevolutionSpec
-from skde.functions.forms import AUTO
+from skde.functions.forms import AUTO, CallOptions
 from skde.minmax.objective import MinMaxObjective, resolve_minmax
 from skde.minmax.spec import MinMaxParameters
 from skde.objectives.objective import ROWS
@@ -28,19 +28,16 @@ def resolve_objective(
 
     `takes` is the form that a saved fit found, of a function that is given again.
     """
-    pairwise = given.pairwise
-    if pairwise == AUTO and takes is not None:
-        pairwise = takes != ROWS
+    rows = AUTO if given.pairwise == AUTO else not given.pairwise
+    if rows == AUTO and takes is not None:
+        rows = takes == ROWS
     return resolve_minmax(
         f,
         given.bounds_x if bounds_x is None else bounds_x,
         given.bounds_y if bounds_y is None else bounds_y,
         dim=dim,
         feasibility_tol=given.feasibility_tol,
-        pairwise=pairwise,
-        n_jobs=given.n_jobs,
-        on_error=given.on_error,
-        max_eval_time=given.max_eval_time,
+        calls=CallOptions(rows, given.n_jobs, given.on_error, given.max_eval_time),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -177,31 +177,39 @@ class LogLoss(Loss):
         return (losses * self.weights).sum(axis=1)
 
 
-def classification_loss(
-    loss: Any,
-    y: Array,
-    codes: Array,
-    weights: Array,
-    given: Array | None,
-    X: FloatArray,
-    responses: Responses,
-    classes: Any,
-    response_method: str,
-) -> Loss:
-    """Return the loss of a classification.
+class ClassSamples(NamedTuple):
+    """The samples of a loss of classes.
 
-    Parameters
+    Attributes
     ----------
-    loss : str or callable
-        A name of CLASSIFICATION, a scorer's name, or a function.
+    X : ndarray of shape (n_samples, n_features)
+        The samples, for scorers.
     y, codes : ndarray of shape (n_samples,)
         The classes, and their numbers.
     weights : ndarray of shape (n_samples,)
         Weights with the sum 1.
     given : ndarray of shape (n_samples,) or None
         The weights as they were given.
-    X : ndarray of shape (n_samples, n_features)
-        The samples, for scorers.
+    """
+
+    X: FloatArray
+    y: Array
+    codes: Array
+    weights: Array
+    given: Array | None
+
+
+def classification_loss(
+    loss: Any, samples: ClassSamples, responses: Responses, classes: Any, response_method: str
+) -> Loss:
+    """Return the loss of a classification, by a name or a function.
+
+    Parameters
+    ----------
+    loss : str or callable
+        A name of CLASSIFICATION, a scorer's name, or a function.
+    samples : ClassSamples
+        The samples.
     responses : Responses
         The meaning of the model's output.
     classes : ndarray of shape (n_classes,)
@@ -209,6 +217,7 @@ def classification_loss(
     response_method : {"decision_function", "predict_proba", "predict"}
         The second argument of a function.
     """
+    X, y, codes, weights, given = samples
     if callable(loss):
         forms = {
             "decision_function": lambda row: row,

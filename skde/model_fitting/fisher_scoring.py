@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import lsq_linear
@@ -20,21 +21,10 @@ TINY = 1e-9  # a step, relative to the parameters: another one of Newton's kind 
 Function = Callable[[FloatArray], FloatArray]
 
 
-def search_by_scoring(
-    scores: Function,
-    values: Function,
-    targets: FloatArray,
-    weights: FloatArray,
-    ridge: FloatArray,
-    theta: FloatArray,
-    limits: FloatArray,
-    free: IntArray,
-    max_steps: int,
-    step: Step,
-) -> FloatArray:
-    """Return the end of a local search from a point: each step is a least squares problem of Pearson's residuals.
+class ScoringTask(NamedTuple):
+    """A model of classes for Fisher's scoring.
 
-    Parameters
+    Attributes
     ----------
     scores, values : callable
         Functions of candidates of shape (n, n_parameters): log-odds of shape (n, m), or scores of classes of shape
@@ -45,11 +35,30 @@ def search_by_scoring(
         Weights.
     ridge : ndarray of shape (n_parameters,)
         Penalties on the squares of parameters.
+    """
+
+    scores: Function
+    values: Function
+    targets: FloatArray
+    weights: FloatArray
+    ridge: FloatArray
+
+
+def search_by_scoring(
+    task: ScoringTask, theta: FloatArray, limits: FloatArray, free: IntArray, max_steps: int, step: Step
+) -> FloatArray:
+    """Return the end of a local search from a point: each step is a least squares problem of Pearson's residuals.
+
+    Parameters
+    ----------
+    task : ScoringTask
+        The model.
     theta, limits, free, max_steps
         As in `polish_squares`.
     step : callable
         step(theta, value) is called before every step; true ends the search.
     """
+    scores, values, targets, weights, ridge = task
     value = values(theta[None])[0]
     several = targets.ndim == 2
     root = np.sqrt(weights)[:, None] if several else np.sqrt(weights)

@@ -10,7 +10,7 @@ import numpy as np
 
 from skde.functions.pointwise import one_number
 from skde.model_fitting.class_losses import PROBABILITY, LogLoss
-from skde.model_fitting.fisher_scoring import search_by_scoring
+from skde.model_fitting.fisher_scoring import ScoringTask, search_by_scoring
 from skde.model_fitting.least_squares_polish import Residuals, Step, polish_squares
 from skde.model_fitting.losses import Loss
 from skde.model_fitting.parameter_constraints import ParameterConstraints
@@ -154,9 +154,8 @@ class FitTask:
 
         ridge = (self.alpha if self.penalty is not None else 0.0) * self.penalized
         weights = to_numpy(self.weights)
-        return search_by_scoring(
-            scores, values, targets, weights, ridge, theta, self.limits, self.real, max_steps, step
-        )
+        task = ScoringTask(scores, values, targets, weights, ridge)
+        return search_by_scoring(task, theta, self.limits, self.real, max_steps, step)
 
     def value(self, theta: FloatArray) -> float:
         """Return the value of one candidate; infinity where the constraints do not allow it."""

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skde.algorithms import Algorithm
 from skde.model_fitting.base_model import BaseModel, Model
-from skde.model_fitting.class_losses import LOG_LOSS, OUTPUTS, PROBABILITY, Responses, classification_loss
+from skde.model_fitting.class_losses import LOG_LOSS, OUTPUTS, PROBABILITY, ClassSamples, Responses, classification_loss
 from skde.model_fitting.fit_watch import ModelProgress
 from skde.model_fitting.losses import Loss
 from skde.model_fitting.predictor import LINEAR
@@ -179,17 +179,8 @@ class ModelClassifier(ClassifierMixin, BaseModel):
 
         def make_loss(xp: Any, rows: Any, shares: Array) -> Loss:
             given = samples.weights[rows] if samples.weighted else None
-            loss = classification_loss(
-                self.loss,
-                y[rows],
-                xp.asarray(codes[rows]),
-                shares,
-                given,
-                samples.X[rows],
-                self._responses,
-                self.classes_,
-                self.response_method,
-            )
+            chosen = ClassSamples(samples.X[rows], y[rows], xp.asarray(codes[rows]), shares, given)
+            loss = classification_loss(self.loss, chosen, self._responses, self.classes_, self.response_method)
             if self.output == PROBABILITY:
                 loss.valid = self._responses.valid
             return loss

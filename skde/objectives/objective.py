@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 
 from skde.engines import PYTHON_ON_CPU, Compiled, DecodedObjective, Engine, decode
-from skde.functions.forms import AUTO, ConstraintsReturned, Form, as_form, find_at
+from skde.functions.forms import (
+    AUTO,
+    DEFAULT_CALLS,
+    CalledFunction,
+    CallOptions,
+    ConstraintsReturned,
+    Form,
+    as_form,
+    find_at,
+)
 from skde.functions.named_point import rows_of_point
 from skde.functions.point_workers import Part
 from skde.functions.pointwise import NanOnError, RowByRow
@@ -35,8 +44,8 @@ class Objective:
         Lower and upper bounds.
     compiled : Compiled or None
         Objective that the kernels call; None for a Python function.
-    of_rows : callable or None
-        Python function f(X) -> (n,) of NumPy or CuPy arrays; None for a compiled objective.
+    called : CalledFunction or None
+        The Python function f(X) -> (n,) of NumPy or CuPy arrays; None for a compiled objective.
     source : dict or None
         Description of the objective in a checkpoint.
     identity : object
@@ -45,27 +54,23 @@ class Objective:
         Feasibility rules of a problem with constraints. The values are then the codes of these rules.
     variables : Variables or None
         Typed variables, which have the box `box`. Compiled objective, function and rules take their values.
-    of_point : RowByRow or None
-        The Python function as one of one point; None where it only takes arrays.
-    form : Form or None
-        Whether the function takes arrays; None: it does.
     """
 
     def __init__(
         self,
         box: FloatArray,
         compiled: Compiled | None = None,
-        of_rows: Callable[[Array], Any] | None = None,
+        called: CalledFunction | None = None,
         source: dict[str, Any] | None = None,
         identity: Any = None,
         rules: FeasibilityRules | None = None,
         variables: Variables | None = None,
-        of_point: RowByRow | None = None,
-        form: Form | None = None,
     ) -> None:
         self.box = box
         self.compiled = compiled if compiled is None or variables is None else DecodedObjective(compiled, variables)
-        self.of_rows, self.of_point, self.form = of_rows, of_point, form or Form(True)
+        self.of_rows: Callable[[Array], Any] | None = None if called is None else called.of_rows
+        self.of_point: RowByRow | None = None if called is None else called.of_point
+        self.form = Form(True) if called is None or called.form is None else called.form
         self._source = source or {}
         self.identity = identity, variables
         self.rules = rules
@@ -196,12 +201,9 @@ def as_objective(
     dim: int | None,
     bounds: Any,
     *,
-    vectorized: bool | str = AUTO,
-    n_jobs: int | None = None,
+    calls: CallOptions = DEFAULT_CALLS,
     constraints: Any = None,
     feasibility_tol: float = 1e-6,
-    on_error: str = "raise",
-    max_eval_time: float | None = None,
     returned: ConstraintsReturned | None = None,
 ) -> Objective:
     """Return any form of objective as an `Objective`.
@@ -214,18 +216,12 @@ def as_objective(
         Number of variables; None: the problem's or the bounds'.
     bounds : array-like, Variables, mapping or None
         Lower and upper bounds, or typed variables; None: the problem's.
-    vectorized : {"auto"} or bool, default "auto"
-        Whether a callable takes arrays of points; False: one point; "auto": that is to be found out.
-    n_jobs : int or None, default None
-        Number of joblib workers for a callable of one point.
+    calls : CallOptions, optional
+        The way in which a callable is called.
     constraints : optional
         As in `ConstrainedProblem`.
     feasibility_tol : float, default 1e-6
         Tolerance of satisfied constraints, >= 0.
-    on_error : {"raise", "nan"}, default "raise"
-        With "nan", the value of a callable of one point that raises an exception is NaN.
-    max_eval_time : float or None, default None
-        Time limit of one evaluation in workers.
     returned : ConstraintsReturned or None, default None
         A call of a callable that has shown that it returns constraints too.
 
@@ -238,25 +234,25 @@ def as_objective(
     ValueError, TypeError
         For other objectives, and for bounds, dimensions or constraints that do not fit the objective.
     """
-    stated = state_forms(objective, dim, bounds)
+    stated, limits = state_forms(objective, dim, bounds), (calls.n_jobs, calls.max_eval_time)
     if dim is not None:
         dim = check_int("dim", dim, 1)
-    if on_error == "nan" and stated.functor is not None:
+    if calls.on_error == "nan" and stated.functor is not None:
         raise ValueError(f"on_error='nan' is for a Python function of one point, got {stated!r}")
     constraints = constraint_list(constraints)
     if stated.constrained is not None:
         if constraints:
             raise ValueError(f"{stated!r} has constraints, so the parameter constraints must be None")
         box, variables = problem_box(stated, dim, bounds)
-        problem = stated.constrained.with_jobs(n_jobs, max_eval_time, on_error)
+        problem = stated.constrained.with_jobs(*limits, calls.on_error)
         return make_constrained_objective(problem, box, feasibility_tol, stated.identity, variables)
     if constraints and returned is not None:
         raise ValueError("the objective returns constraints, so the parameter constraints must be None")
     if constraints:
-        problem, identity = add_constraints(stated, dim, bounds, constraints, vectorized)
+        problem, identity = add_constraints(stated, dim, bounds, constraints, calls.rows)
         box, variables = problem_box(problem, None, None)
         return make_constrained_objective(
-            problem.with_jobs(n_jobs, max_eval_time, on_error), box, feasibility_tol, identity, variables
+            problem.with_jobs(*limits, calls.on_error), box, feasibility_tol, identity, variables
         )
     box, variables = problem_box(stated, dim, bounds)
     if stated.functor is not None:
@@ -264,25 +260,25 @@ def as_objective(
         return Objective(box, compiled=stated.functor, source=entry, identity=key, variables=variables)
     function = stated.function
     assert function is not None
-    given, entry = NanOnError(function) if on_error == "nan" else function, stated.file_entry
+    given, entry = NanOnError(function) if calls.on_error == "nan" else function, stated.file_entry
     if returned is not None:
         simulation = Simulation(
             given,
             variables or box,
             name=entry["callable"],
-            vectorized=vectorized,
-            n_jobs=n_jobs,
-            max_eval_time=max_eval_time,
+            vectorized=calls.rows,
+            n_jobs=calls.n_jobs,
+            max_eval_time=calls.max_eval_time,
             found=returned,
         )
         return make_constrained_objective(
             simulation, box, feasibility_tol, simulation.identity, variables, SimulationRules
         )
-    one = rows_of_point(given, variables, n_jobs, number_or_outputs, max_eval_time)
+    one = rows_of_point(given, variables, calls.n_jobs, number_or_outputs, calls.max_eval_time)
     # Only evaluations of one point can be ended, and the calls that find the form out might not end.
-    form = as_form(False if max_eval_time is not None and vectorized == AUTO else vectorized)
-    key = stated.identity
-    return Objective(box, of_rows=function, source=entry, identity=key, variables=variables, of_point=one, form=form)
+    form = as_form(False if calls.max_eval_time is not None and calls.rows == AUTO else calls.rows)
+    called = CalledFunction(function, one, form)
+    return Objective(box, called=called, source=entry, identity=stated.identity, variables=variables)
 
 
 def add_constraints(
@@ -352,7 +348,7 @@ def make_constrained_objective(
     return Objective(
         box,
         compiled=compiled,
-        of_rows=None if compiled is not None else rules,
+        called=None if compiled is not None else CalledFunction(rules),
         source=problem.file_entry,
         identity=(identity, rules.tolerance),
         rules=rules,
