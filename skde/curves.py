@@ -83,21 +83,7 @@ def targets(lowest: float, highest: float = HIGHEST_TARGET) -> FloatArray:
 
 
 def evals_to_goals(n_evals: FloatArray, errors: FloatArray, goals: FloatArray) -> FloatArray:
-    """Return the evaluations at which each run reaches each target, infinite where it does not.
-
-    Parameters
-    ----------
-    n_evals : ndarray of shape (points,)
-        Evaluations of the curves.
-    errors : ndarray of shape (runs, points)
-        Errors, which do not increase.
-    goals : ndarray of shape (targets,)
-        Errors to reach.
-
-    Returns
-    -------
-    reached : ndarray of shape (runs, targets)
-    """
+    """Return the evaluations at which each run reaches each target, infinite where it does not."""
     is_reached = errors[:, :, None] <= goals
     first = n_evals[is_reached.argmax(axis=1)]
     return np.where(is_reached.any(axis=1), first, np.inf)

@@ -89,3 +89,37 @@ def test_texts_name_what_they_mean() -> None:
         for match in POINTING.finditer(text)
     ]
     assert found == []
+
+
+MOST_ARGUMENTS = 8
+# Public classes, whose parameters are their settings, and functions with an interface of others.
+OWN_SETTINGS = {"MinimizerParameters", "MinMaxSolver", "ModelClassifier", "ModelRegressor", "EvolutionSearchCV"}
+OWN_SETTINGS |= {"MinMaxDisplay", "MinMaxProblem", "RacingTuner", "DifferentialEvolutionSolver"}
+OF_SCIPY = {"differential_evolution"}
+
+
+def count_arguments(function: ast.FunctionDef) -> int:
+    given = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    return len([one for one in given if one.arg not in ("self", "cls")])
+
+
+def test_functions_with_many_arguments_take_an_object() -> None:
+    found = []
+    for path in sources():
+        if str(path.relative_to(ROOT)).startswith(UNREAD[:2]):
+            continue
+        tree = ast.parse(path.read_text())
+        settings = {
+            id(member)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ClassDef) and node.name in OWN_SETTINGS
+            for member in node.body
+        }
+        found += [
+            f"{path.relative_to(ROOT)}: {function.name}"
+            for function in functions(tree)
+            if count_arguments(function) > MOST_ARGUMENTS
+            and id(function) not in settings
+            and function.name not in OF_SCIPY
+        ]
+    assert found == []

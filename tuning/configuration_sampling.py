@@ -159,21 +159,7 @@ def children(
     rng: np.random.Generator,
     choose: CandidateSelector | None = None,
 ) -> list[tuple[int, Configuration]]:
-    """Return new configurations, each with the number of its parent.
-
-    Parameters
-    ----------
-    parents : sequence of Parent
-        The best first.
-    space : Space
-        Space of the configurations.
-    count : int
-        Number of configurations.
-    rng : Generator
-        Generator of the draws.
-    choose : callable, optional
-        Selects them from `MIN_CANDIDATES` or more.
-    """
+    """Return new configurations, each with the number of its parent."""
     size = count if choose is None else max(MIN_CANDIDATES, CANDIDATES_PER_CHILD * count)
     candidates = []
     for number in rng.choice(len(parents), size=size, p=parent_weights(len(parents))).tolist():

@@ -68,40 +68,12 @@ class GaussianProcess:
         self._weights = cho_solve(self._factor, data.costs)
 
     def mean(self, points: FloatArray, n_instances: int) -> FloatArray:
-        """Return the expected costs of configurations, over all instances.
-
-        Parameters
-        ----------
-        points : ndarray of shape (m, d)
-            Configurations.
-        n_instances : int
-            Number of instances.
-
-        Returns
-        -------
-        costs : ndarray of shape (m,)
-            Costs without the effects of steps.
-        """
+        """Return the expected costs of configurations, over all instances."""
         deviations: FloatArray = self._covariance(points, self.points, n_instances) @ self._weights
         return self._middle + self._spread * deviations
 
     def draws(self, points: FloatArray, n_instances: int, count: int, rng: np.random.Generator) -> FloatArray:
-        """Return draws of the mean costs over all instances from the posterior distribution.
-
-        Parameters
-        ----------
-        points, n_instances
-            As for `mean`.
-        count : int
-            Number of draws.
-        rng : Generator
-            Generator of the draws.
-
-        Returns
-        -------
-        costs : ndarray of shape (count, m)
-            Each row is one draw of all configurations together.
-        """
+        """Return draws of the mean costs over all instances from the posterior distribution."""
         cross = self._covariance(points, self.points, n_instances)
         explained = solve_triangular(self._factor[0], cross.T, lower=True, check_finite=False)
         prior = self._covariance(points, points, n_instances)

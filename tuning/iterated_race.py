@@ -97,17 +97,7 @@ class IteratedRace:
         return self.race is None and self.plan is None
 
     def begin(self, new: Sequence[int]) -> Race:
-        """Begin the planned race.
-
-        Parameters
-        ----------
-        new : sequence of int
-            Numbers of the new configurations.
-
-        Returns
-        -------
-        race : Race
-        """
+        """Begin the planned race."""
         plan = self.plan
         if plan is None:
             raise RuntimeError("no race is planned: one runs, or the experiments are used up")

@@ -79,15 +79,7 @@ def mark(axis: Any, distribution: BaseDistribution) -> None:
 
 
 def values_by_race(trials: Sequence[FrozenTrial], kept: Mapping[int, set[int]]) -> str:
-    """Draw, for every parameter, the values of every race's new configurations, and of those that it kept.
-
-    Parameters
-    ----------
-    trials : sequence of FrozenTrial
-        The configurations.
-    kept : mapping of int to set of int
-        The numbers of the elites, by race.
-    """
+    """Draw, for every parameter, the values of every race's new configurations, and of those that it kept."""
     parameters = distributions_of(trials)
     rows = -(-len(parameters) // COLUMNS)
     drawn = make_figure(10, 2.4 * rows)

@@ -161,22 +161,7 @@ def race_budget(left: int, iteration: int, iterations: int) -> int:
 
 
 def plan_races(rules: Rules, n_parameters: int, max_experiments: int) -> list[dict[str, int]]:
-    """Return the planned races, on the assumption that each uses its experiments.
-
-    Parameters
-    ----------
-    rules : Rules
-        The kind of race.
-    n_parameters : int
-        Parameters that are not fixed, >= 1.
-    max_experiments : int
-        The budget of all races.
-
-    Returns
-    -------
-    races : list of dict
-        iteration, n_experiments and n_configurations of each.
-    """
+    """Return the planned races, on the assumption that each uses its experiments."""
     left, n_elites, n_old, races = max_experiments, 0, 0, []
     for iteration in range(1, n_iterations(n_parameters) + 1):
         budget = race_budget(left, iteration, n_iterations(n_parameters))

@@ -73,19 +73,6 @@ class Surrogate:
 
         So the frequency of a configuration is its probability to be the best under the model. No configuration is
         chosen twice, and none that equals a chosen one while there are others.
-
-        Parameters
-        ----------
-        configurations : sequence of Configuration
-            The candidates.
-        count : int
-            Number of configurations to choose, at most the candidates'.
-        rng : Generator
-            Generator of the draws.
-
-        Returns
-        -------
-        numbers : list of int
         """
         points, _ = self._points(configurations)
         same_point = np.unique(points, axis=0, return_inverse=True)[1].ravel()

@@ -36,13 +36,7 @@ MOST_OFFERS = 3
 
 
 def pause(since: float) -> None:
-    """Sleep for a twentieth of the time since the wait began, so that a long wait polls seldom.
-
-    Parameters
-    ----------
-    since : float
-        Begin of the wait, by time.monotonic().
-    """
+    """Sleep for a twentieth of the time since the wait began, so that a long wait polls seldom."""
     time.sleep(min(max((time.monotonic() - since) / 20, SHORTEST_PAUSE), LONGEST_PAUSE))
 
 
@@ -282,21 +276,7 @@ def work(
     target: Target,
     has_workers: Callable[[], bool] = lambda: True,
 ) -> int:
-    """Run offered experiments until the tuning is over, or goes on without workers; return how many were done.
-
-    Parameters
-    ----------
-    queue : WorkQueue
-        The offers.
-    params_of : callable
-        params_of(number) returns a configuration's values.
-    instances : sequence
-        By their numbers.
-    target : Target
-        The target to run.
-    has_workers : callable
-        Returns whether the tuning still leaves its experiments to workers.
-    """
+    """Run offered experiments until the tuning is over, or goes on without workers; return how many were done."""
     done = 0
     since = time.monotonic()
     while True:

@@ -76,18 +76,6 @@ def get_algorithm(algorithm: Any, **parameters: Any) -> Algorithm:
 
 
 def small_population(name: str, pop_size: int) -> Algorithm:
-    """Return an algorithm with a small population, of 6 or more individuals, for searches of few evaluations.
-
-    Parameters
-    ----------
-    name : str
-        A name of the registry.
-    pop_size : int
-        Number of individuals.
-
-    Returns
-    -------
-    algorithm : Algorithm
-    """
+    """Return an algorithm with a small population, of 6 or more individuals, for searches of few evaluations."""
     kind = ALGORITHMS[check_choice("algorithm", name, ALGORITHMS)]
     return kind(**{"pop_size": pop_size, **kind.small_parameters})

@@ -39,14 +39,4 @@ class OppositionAlgorithm(Algorithm):
 
     @abstractmethod
     def needs_without_opposition(self, parameters: dict[str, float]) -> StateSizes:
-        """Return the sizes of a run's state without opposition.
-
-        Parameters
-        ----------
-        parameters : dict of str to float
-            The result of `kernel_parameters`.
-
-        Returns
-        -------
-        sizes : StateSizes
-        """
+        """Return the sizes of a run's state without opposition."""

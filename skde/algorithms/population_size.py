@@ -36,19 +36,7 @@ class PopulationSchedule:
 
     @classmethod
     def from_parameters(cls, kernel: str, parameters: dict[str, float]) -> PopulationSchedule:
-        """Return the schedule of a population with these parameters of a kernel, which knows the formula.
-
-        Parameters
-        ----------
-        kernel : str
-            Name of the kernel.
-        parameters : dict of str to float
-            All of its parameters by name.
-
-        Returns
-        -------
-        schedule : PopulationSchedule
-        """
+        """Return the schedule of a population with these parameters of a kernel, which knows the formula."""
         return cls(*_cpu.population_sizes(kernel, parameters))
 
     @property

@@ -85,17 +85,7 @@ def add_quiet(add: Callable[..., Any]) -> None:
 
 
 def read_parameters(options: Any, names: Sequence[str], spelling: Mapping[str, str]) -> dict[str, Any]:
-    """Return the parameters that are given as options.
-
-    Parameters
-    ----------
-    options : Namespace
-        The options of a command.
-    names : sequence of str
-        The parameters.
-    spelling : mapping of str to str
-        The options with another name than the parameter.
-    """
+    """Return the parameters that are given as options."""
     values = {name: getattr(options, spelling.get(name, name)) for name in names}
     return {name: value for name, value in values.items() if value is not None}
 

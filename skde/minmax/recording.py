@@ -42,19 +42,7 @@ def side_variables(side: str, spec: Spec) -> dict[str, Variable]:
 
 
 def record_request(fit: Fit, request: PartialRequest, rows: IntArray, values: Array) -> Callable[[], None]:
-    """Return a function that records some rows of a request.
-
-    Parameters
-    ----------
-    fit : Fit
-        The fit.
-    request : PartialRequest
-        The request.
-    rows : ndarray of int of shape (n,)
-        Its rows.
-    values : ndarray of shape (n,) or (n, features)
-        Their values, or the features of points.
-    """
+    """Return a function that records some rows of a request."""
     recorder = fit.recorder
     if recorder is None:
         return nothing

@@ -202,21 +202,7 @@ class ClassSamples(NamedTuple):
 def classification_loss(
     loss: Any, samples: ClassSamples, responses: Responses, classes: Any, response_method: str
 ) -> Loss:
-    """Return the loss of a classification, by a name or a function.
-
-    Parameters
-    ----------
-    loss : str or callable
-        A name of CLASSIFICATION, a scorer's name, or a function.
-    samples : ClassSamples
-        The samples.
-    responses : Responses
-        The meaning of the model's output.
-    classes : ndarray of shape (n_classes,)
-        The classes.
-    response_method : {"decision_function", "predict_proba", "predict"}
-        The second argument of a function.
-    """
+    """Return the loss of a classification, by a name or a function."""
     X, y, codes, weights, given = samples
     if callable(loss):
         forms = {

@@ -96,15 +96,7 @@ class FitWatch:
         return self.ended
 
     def report(self, running: Progress | None = None, complete: Complete | None = None) -> bool:
-        """Call the callbacks, unless one has asked to stop, and return whether one has.
-
-        Parameters
-        ----------
-        running : Progress or None, default None
-            Of a population that searches.
-        complete : callable or None, default None
-            Returns the parameters from those that this population searches.
-        """
+        """Call the callbacks, unless one has asked to stop, and return whether one has."""
         if not self.stopped:
             progress = ModelProgress(self, running if self.searching else None, complete)
             self.stopped = stops(self.callbacks, progress)

@@ -51,19 +51,7 @@ def jacobian(residuals: Residuals, theta: FloatArray, limits: FloatArray, free: 
 def slopes_along(
     residuals: Residuals, theta: FloatArray, limits: FloatArray, free: IntArray, ways: FloatArray
 ) -> FloatArray:
-    """Return the derivatives of residuals along directions, the columns of `ways`, by differences inside the bounds.
-
-    Parameters
-    ----------
-    residuals, theta, limits, free
-        As in `jacobian`.
-    ways : ndarray of shape (len(free), n)
-        Directions of the free parameters.
-
-    Returns
-    -------
-    slopes : ndarray of shape (m, n)
-    """
+    """Return the derivatives of residuals along directions, the columns of `ways`, by differences inside the bounds."""
     low, high = limits[free].T
     step = STEP * np.maximum(abs(theta[free]), LEAST * (high - low))
     room = np.minimum(step, np.minimum(high - theta[free], theta[free] - low))

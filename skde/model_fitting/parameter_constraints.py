@@ -60,13 +60,7 @@ class ParameterConstraints:
         return not self.violations(theta[None])[0] > 0
 
     def of_searched(self, complete: Callable[[Array], Array]) -> NonlinearConstraint:
-        """Return the constraints as one of the parameters that are searched, for a `Minimizer`.
-
-        Parameters
-        ----------
-        complete : callable
-            Returns candidates from the values of these parameters.
-        """
+        """Return the constraints as one of the parameters that are searched, for a `Minimizer`."""
         m, equalities = self.problem.n_inequalities, self.problem.n_equalities
 
         def values(searched: Array) -> Array:

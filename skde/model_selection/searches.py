@@ -110,15 +110,7 @@ def candidate_of(space: ParameterSpace, raw: FloatArray) -> Candidate:
 
 
 def random_search(evaluation: SearchEvaluation, reason: str) -> None:
-    """Try n_iter different random configurations with all their splits, where another search cannot.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        The fits.
-    reason : str
-        The reason, for `message_` and for verbose.
-    """
+    """Try n_iter different random configurations with all their splits, where another search cannot."""
     rng, found = np.random.default_rng(evaluation.seed), dict[str, Candidate]()
     for _ in range(TRIES * evaluation.n_iter):
         if len(found) == evaluation.n_iter:

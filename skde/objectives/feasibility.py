@@ -183,15 +183,6 @@ class FeasibilityRules:
 
         A Python objective is called only for feasible points with a value that the code has rounded. Its value at an
         infeasible point, or where its call failed, is NaN.
-
-        Parameters
-        ----------
-        x : ndarray of shape (n_runs, dim)
-            The points.
-        codes : ndarray of shape (n_runs,)
-            Their codes.
-        xp : module
-            The array library of the functions.
         """
         at = np.asarray if self.problem.kernel else xp.asarray
         constraints = to_numpy(self.problem.constraint_values(at(x)))

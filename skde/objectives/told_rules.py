@@ -45,17 +45,7 @@ class ToldRules:
         self.kept: dict[bytes, FloatArray] = {}
 
     def rows(self, f: Array, g: Any, h: Any, shape: tuple[int, ...]) -> Array:
-        """Return the f, g and h of points as rows, of shape (n, 1 + m + l), after a check.
-
-        Parameters
-        ----------
-        f : ndarray of shape (n,)
-            Values.
-        g, h : array-like of `shape`, or of `shape` and one axis more, or None
-            Constraints; None: there are none.
-        shape : tuple of int
-            The shape of the values as they were told.
-        """
+        """Return the f, g and h of points as rows, of shape (n, 1 + m + l), after a check."""
         sides = [read_told(name, side, shape, f) for name, side in (("g", g), ("h", h))]
         sizes = sides[0].shape[1], sides[1].shape[1]
         if self.sizes is not None:

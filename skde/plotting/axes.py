@@ -101,19 +101,7 @@ def thin_ticks(axis: Any) -> None:
 
 
 def draw_landscape(ax: Any, x: FloatArray, y: FloatArray, values: FloatArray, label: str) -> Any:
-    """Draw the values of a function of two variables as filled contours with a colour bar; return the contours.
-
-    Parameters
-    ----------
-    ax : matplotlib axes
-        The axes.
-    x, y : ndarray of shape (n,), (m,)
-        The grid.
-    values : ndarray of shape (m, n)
-        The values; where they are not finite, nothing is drawn.
-    label : str
-        The text of the colour bar.
-    """
+    """Draw the values of a function of two variables as filled contours with a colour bar; return the contours."""
     shown = np.ma.masked_invalid(values)
     # Levels by rank, so that a valley is seen next to steep slopes.
     levels = np.unique(np.quantile(shown.compressed(), np.linspace(0, 1, LEVELS))) if shown.count() else np.empty(0)

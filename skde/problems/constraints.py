@@ -340,15 +340,6 @@ def total_violation(constraints: Array, n_inequalities: int, tol: float) -> Arra
     """Return the sum of the g above tol and of the excesses abs(h) - tol, of shape (n,), at most the largest number.
 
     It is infinite where a constraint is not finite. The additions have the order of the kernels.
-
-    Parameters
-    ----------
-    constraints : ndarray of shape (n, m + l)
-        Values of g and h.
-    n_inequalities : int
-        The number of g.
-    tol : float
-        Tolerance of satisfied constraints.
     """
     xp = array_namespace(constraints)
     total, finite = xp.zeros(len(constraints)), xp.ones(len(constraints), bool)

@@ -37,15 +37,7 @@ def run_seeds(random_state: Any, n_runs: int) -> Any:
 
 
 def island_seeds(seeds: Any, n_islands: int) -> Any:
-    """Return the seeds of all islands, run by run; the first island has the seed of its run.
-
-    Parameters
-    ----------
-    seeds : ndarray of shape (R,)
-        The runs' seeds.
-    n_islands : int
-        Islands of a run.
-    """
+    """Return the seeds of all islands, run by run; the first island has the seed of its run."""
     return after(seeds, n_islands, 0xD1B54A32D192ED03)
 
 

@@ -204,15 +204,7 @@ def quote(value: Any) -> str:
 
 
 def float_array(value: Any, message: str) -> FloatArray:
-    """Return a new array of float64.
-
-    Parameters
-    ----------
-    value : array-like
-        Real numbers.
-    message : str
-        Name and allowed values, for the message.
-    """
+    """Return a new array of float64."""
     try:
         array = np.asarray(value)
         if array.dtype.kind not in "biufO":
@@ -246,15 +238,7 @@ def refuse_iterator(name: str, bounds: Any) -> None:
 
 
 def check_bounds(bounds: Any, dim: int | None = None) -> FloatArray:
-    """Return the box as a float64 array of shape (dim, 2).
-
-    Parameters
-    ----------
-    bounds : scipy.optimize.Bounds, or array-like of shape (dim, 2), or one (low, high) pair with `dim`
-        The box.
-    dim : int or None
-        The dimension, where the caller knows it.
-    """
+    """Return the box as a float64 array of shape (dim, 2)."""
     if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
         lower, upper = np.broadcast_arrays(np.atleast_1d(bounds.lb), np.atleast_1d(bounds.ub))
         bounds = np.stack([lower, upper], axis=1)

@@ -110,15 +110,7 @@ def constant_size(name: str, pop_size: int) -> Algorithm:
 
 
 def measure_generations(engine: DeviceEngine, say: Callable[[str], None]) -> list[dict[str, Any]]:
-    """Return one row a figure: the setting, microseconds a generation, and the median ratio to de's.
-
-    Parameters
-    ----------
-    engine : DeviceEngine
-        The engine.
-    say : callable
-        Called with the name of the next measurement.
-    """
+    """Return one row a figure: the setting, microseconds a generation, and the median ratio to de's."""
     name, dim, pop_size = COMMON
     makers: dict[str, tuple[dict[str, Any], Callable[[int], Batch]]] = {}
 

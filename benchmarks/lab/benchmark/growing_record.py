@@ -118,22 +118,7 @@ class GrowingRecording:
                 ) from error
 
     def run(self, record: Record, jobs: Sequence[CellJob], entry: str = "cells") -> Record:
-        """Measure the cells that a record does not have yet or that have failures, and write the record after each.
-
-        Parameters
-        ----------
-        record : dict
-            The result of `begin`.
-        jobs : sequence of CellJob
-            All cells, in their order.
-        entry : str, default "cells"
-            The entry of the record that has the cells.
-
-        Returns
-        -------
-        record : dict
-            The same object.
-        """
+        """Measure the cells that a record does not have yet or that have failures, and write the record after each."""
         cells: list[Cell] = record[entry]
         places = {tuple(cell[name] for name in jobs[0].key): n for n, cell in enumerate(cells)} if jobs else {}
         done = 0

@@ -208,15 +208,7 @@ class Reproduction(ABC):
         return [(one, cells[identity(one.key)]) for one in experiments if identity(one.key) in cells]
 
     def comparisons(self, record: Record, tables: Sequence[str] | None = None) -> list[Comparison]:
-        """Return the tables of a record with the paper's figures, ours, and a verdict a cell.
-
-        Parameters
-        ----------
-        record : dict
-            The result of `run`.
-        tables : sequence of str or None, default None
-            Numbers of the tables; None: all that have a cell.
-        """
+        """Return the tables of a record with the paper's figures, ours, and a verdict a cell."""
         found = self.find_experiments(record)
         made = []
         for number, table in self.paper.tables.items():

@@ -28,17 +28,7 @@ def paper_setting(paper: Paper, name: str) -> Algorithm:
 
 
 def rank_runs(error: dict[str, list[float | None]], n_evals: dict[str, list[int]], zero: float) -> dict[str, Any]:
-    """Return the part of a record on both settings' runs in one box: their ranks among each other, medians, means.
-
-    Parameters
-    ----------
-    error : dict of list of float or None
-        Errors of the runs of both settings.
-    n_evals : dict of list of int
-        Evaluations of the runs.
-    zero : float
-        Errors below this are 0.
-    """
+    """Return the part of a record on both settings' runs in one box: their ranks among each other, medians, means."""
     # Rounding can put a value below the minimum.
     values = {setting: np.maximum(errors({"error": error[setting]}, zero), 0.0) for setting in BOTH}
     ranks = stats.rankdata(np.concatenate([values[setting] for setting in BOTH])).tolist()

@@ -80,21 +80,7 @@ def judge_values(
 
 
 def judge_share(printed: str | None, runs: int, successes: int, ours: int) -> str:
-    """Compare a share of successful runs with a paper's: Fisher's one-sided exact test at 0.05.
-
-    Parameters
-    ----------
-    printed : str or None
-        The paper's share.
-    runs : int
-        Number of the paper's runs.
-    successes, ours : int
-        Number of our successful runs, and of all of ours.
-
-    Returns
-    -------
-    verdict : {"as good", "noise", "worse", "no figure"}
-    """
+    """Compare a share of successful runs with a paper's: Fisher's one-sided exact test at 0.05."""
     if printed is None:
         return NONE
     theirs = float(printed)

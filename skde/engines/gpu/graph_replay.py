@@ -115,17 +115,7 @@ class Generation(NamedTuple):
 
 
 def replay_once(engine: DeviceEngine, batch: Batch, recording: Any, before: dict[str, Any]) -> Generation:
-    """Replay one generation, and return to the state before it, without trials.
-
-    Parameters
-    ----------
-    engine, batch
-        The engine and its batch.
-    recording : Recording
-        The recorded generation.
-    before : dict
-        The state of the batch.
-    """
+    """Replay one generation, and return to the state before it, without trials."""
     with interrupts.deferred:
         recording.replay(1)
         values = to_numpy(recording.values).reshape(batch.n_runs, batch.pop_max)

@@ -15,15 +15,6 @@ def record_and_show(options: Any, run: Callable[..., Any], show: Callable[[Any],
     """Run an experiment, write its record and show it; after an interruption or an error, show the finished part.
 
     A second command with the same file is refused while the first one runs.
-
-    Parameters
-    ----------
-    options : Namespace
-        Options of the command, with `out`.
-    run : callable
-        The experiment; takes a `GrowingRecording`.
-    show : callable
-        Prints a record.
     """
     records: list[Any] = []
 

@@ -57,13 +57,6 @@ def generation_plan(work: Work, device: Device, occupancy: Occupancy) -> Plan:
     at once; of equal numbers the fewest, which spread a small population over all multiprocessors. Nothing is staged in
     shared memory but trials and working memory: arrays that every launch would have to copy again are read from the
     caches.
-
-    Parameters
-    ----------
-    work, device
-        The sizes of the batch, and the machine.
-    occupancy : callable
-        As in launch_plan.
     """
     team, planned = choose_team(work, device)
     counts = WARPS if team == "Warp" else (planned,)

@@ -192,15 +192,7 @@ def read_trial(folder: Path) -> tuple[float | None, int]:
 
 
 def merge(trials: list[Path], folder: Path) -> None:
-    """Add the trials of one function in one dimension to a folder, as one observer would have written them.
-
-    Parameters
-    ----------
-    trials : list of Path
-        The observer's folders, by instance.
-    folder : Path
-        The folder that cocopp reads.
-    """
+    """Add the trials of one function in one dimension to a folder, as one observer would have written them."""
     infos = [next(trial.glob("*.info")) for trial in trials]
     # Three lines a dimension: its settings, a comment, and the file with the result of each instance.
     head, comment, first = infos[0].read_text().splitlines()

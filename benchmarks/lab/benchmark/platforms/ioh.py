@@ -112,15 +112,7 @@ def read_trial(folder: Path) -> tuple[float | None, int]:
 
 
 def merge(trials: list[Path], folder: Path) -> None:
-    """Add the trials of one function in one dimension to a folder, as one logger would have written them.
-
-    Parameters
-    ----------
-    trials : list of Path
-        The logger's folders, by instance.
-    folder : Path
-        The folder that IOHanalyzer reads.
-    """
+    """Add the trials of one function in one dimension to a folder, as one logger would have written them."""
     files = [next(trial.glob("IOHprofiler_*.json")) for trial in trials]
     described = [json.loads(file.read_text()) for file in files]
     scenario = described[0]["scenarios"][0]
