@@ -69,7 +69,7 @@ def make_report(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     settings = trials.TrialSettings("qin2012", "500", 5)
     ...     optimizers = [get_optimizer("de"), get_optimizer("jde")]
-    ...     _ = trials.run(settings, optimizers, [2], recording=GrowingRecording(f"{folder}/runs.json"))
+    ...     _ = trials.run_trials(settings, optimizers, [2], recording=GrowingRecording(f"{folder}/runs.json"))
     ...     made = report.make_report(folder)
     >>> [section.title for section in made.sections]
     ['Algorithms', 'D = 2', 'Time']

@@ -161,7 +161,7 @@ class Reproduction(ABC):
         Returns
         -------
         record : dict
-            As that of `trials.run`; a cell also has its part of the paper and, where the paper has times, the seconds
+            As `trials.run_trials` returns it; a cell also has its part of the paper and, where the paper has times, the seconds
             of every run.
 
         Raises
