@@ -161,8 +161,8 @@ class Reproduction(ABC):
         Returns
         -------
         record : dict
-            As `trials.run_trials` returns it; a cell also has its part of the paper and, where the paper has times, the seconds
-            of every run.
+            As `trials.run_trials` returns it; a cell also has its part of the paper and, where the paper has times, the
+            seconds of every run.
 
         Raises
         ------
