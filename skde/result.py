@@ -98,6 +98,8 @@ class RunResult:
         Whether nothing cut the evaluations short that follow the last generation of a noisy function.
     exhausted : bool
         Whether every point of a discrete space has been evaluated, so that x is its best point.
+    agreeing : int
+        How many independent searches ended at x, where the run ended for that reason; else 0.
     flat : bool
         Whether no two finite values of its populations differed.
     """
@@ -116,6 +118,7 @@ class RunResult:
     polish_complete: bool = True
     final_evals_complete: bool = True
     exhausted: bool = False
+    agreeing: int = 0
     flat: bool = False
 
     @property
@@ -145,6 +148,8 @@ class RunResult:
         text = MESSAGES[self.status]
         if self.exhausted:
             text = "Every point of the space has been evaluated, so that the best one is the minimum."
+        if self.agreeing:
+            text = f"{self.agreeing} independent searches ended at this point."
         if self.polish_evals:
             text += f" A local search of {self.polish_evals} evaluations followed"
             text += "." if self.polish_complete else ", and was cut short."

@@ -12,7 +12,7 @@ from skde.engines import Engine, Runs, Spec
 from skde.fit.known_values import KnownValues
 from skde.fit.ledger import Ledger
 from skde.fit.partial_generation import PartialGeneration
-from skde.fit.past_phases import PastPhases
+from skde.fit.past_phases import PastPhases, stack_populations
 from skde.fit.phases.local_search import LocalSearchPhase
 from skde.fit.phases.population import Population
 from skde.fit.phases.reevaluation import Reevaluation
@@ -56,6 +56,7 @@ class Fit:
         self.population = population
         self.requests: RequestPhase | None = None
         self.ledger = Ledger(population.n_runs)
+        self.ledger.seeds = population.batch.spec.seeds
         self.rules: Rules | None = None
         self.known: KnownValues | None = None
         self.remembers = False
@@ -130,7 +131,7 @@ class Fit:
         self.population = Population(self.engine, spec)
         self.population.leave_out(past.ended, past.status, past.points)
         spent = (*self.ledger.spent, made - sum(self.ledger.spent))
-        self.ledger = Ledger(self.n_runs, self.ledger.timer.following(), past, spent, first_id)
+        self.ledger = self.ledger.following(past, spent, first_id)
         self.requests = None
         if self.known is not None:
             self.known.follow()
@@ -141,7 +142,7 @@ class Fit:
         points, codes = self.best_points()
         status = np.array([int(run.status) for run in results])
         ended = np.flatnonzero(status != LIMIT).tolist()
-        x, f = zip(*(self.members(run) for run in ended or [0]), strict=True)
+        x, f = stack_populations([self.members(run) for run in ended], points.shape[1])
         return PastPhases(
             points=points.astype(np.float64),
             codes=codes,
@@ -151,8 +152,8 @@ class Fit:
             seconds=np.array([run.time for run in results]),
             status=status,
             histories=[run.history for run in results],
-            x=np.stack(x)[: len(ended)],
-            f=np.stack(f)[: len(ended)],
+            x=x,
+            f=f,
         )
 
     def evals_at_limit(self) -> int | None:
@@ -259,6 +260,14 @@ class Fit:
         _, points, codes = find_best_points(batch, generation, index, value, found)
         return points, codes
 
+    def own_best_points(self) -> tuple[FloatArray, FloatArray]:
+        """Return every run's best point of the box in the present search and the local search after it."""
+        batch = self.batch
+        generation = batch.host("generation")
+        index, value = batch.best(generation)
+        _, points, codes = find_best_points(batch, generation, index, value, (*self.incomplete, self.ledger.local))
+        return points, codes
+
     def members(self, run: int) -> tuple[FloatArray, FloatArray]:
         """Return the last population of a run as points of the box, that of all its islands, and its values."""
         past, dtype = self.ledger.past, self.population.batch.spec.dtype
@@ -281,7 +290,7 @@ class Fit:
         The values of an incomplete generation are in `begun_generations.pack_told`.
         """
         population, ledger = self.population, self.ledger
-        arrays = {**population.state(), **ledger.state()}
+        arrays = {**population.state(), **ledger.state(), "seeds": ledger.seeds}
         if self.known is not None:
             arrays |= self.known.state(population.batch.spec.dtype)
         if self.requests is not None:
@@ -291,7 +300,7 @@ class Fit:
     def restore(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
         """Continue from what `state` returned, checked by `check_fit_state`."""
         self.ledger.restore(float(header["seconds"]), arrays)
-        self.ledger.n_ids = header["n_ids"]
+        self.ledger.n_ids, self.ledger.seeds = header["n_ids"], arrays["seeds"]
         self.known = KnownValues.from_state(self.population.batch.spec.variables, self.n_runs, arrays)
         self.remembers = self.known is not None
         self.population.restore(Status(header["ending"]), arrays)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,21 @@ from skde.fit.local_results import LocalResults
 from skde.fit.past_phases import PastPhases
 from skde.fit.timer import Timer
 from skde.typing import FloatArray, IntArray
+
+
+class Ends(NamedTuple):
+    """The best point of every run in a search.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n_runs, dim)
+        Points of the box.
+    codes : ndarray of shape (n_runs,)
+        Their values; NaN for a run that had ended before.
+    """
+
+    points: FloatArray
+    codes: FloatArray
 
 
 class Ledger:
@@ -39,6 +54,12 @@ class Ledger:
         What the points that are evaluated again at the end have found.
     before : ndarray of int of shape (n_runs,)
         Every run's evaluations before the present limits (warm start).
+    seeds : ndarray of shape (number of populations,)
+        The seeds of the first search.
+    ends : list of Ends
+        Where the independent searches have ended, one after the other.
+    agreeing : ndarray of int of shape (n_runs,)
+        How many of them have ended at the best point of a run that ended for that reason.
     """
 
     def __init__(
@@ -54,6 +75,15 @@ class Ledger:
         self.local: LocalResults | None = None
         self.final = FinalResults(n_runs)
         self.before: IntArray = np.zeros(n_runs, np.int64)
+        self.seeds: IntArray = np.zeros(n_runs, np.uint64)
+        self.ends: list[Ends] = []
+        self.agreeing: IntArray = np.zeros(n_runs, np.int64)
+
+    def following(self, past: PastPhases, spent: tuple[int, ...], n_ids: int) -> Ledger:
+        """Return the account of the next search."""
+        ledger = Ledger(len(self.before), self.timer.following(), past, spent, n_ids)
+        ledger.seeds, ledger.ends, ledger.agreeing = self.seeds, self.ends, self.agreeing
+        return ledger
 
     def open_local(self, dim: int) -> LocalResults:
         """Return the results of the local searches, which may be the first ones."""
@@ -114,10 +144,18 @@ class Ledger:
         arrays = {"marks": np.array(self.timer.marks, np.float64).reshape(-1, 2), **self.final.state()}
         for found in (self.past, self.local):
             arrays |= {} if found is None else found.state()
+        if self.ends:
+            arrays["ends"] = np.stack([np.column_stack([end.codes, end.points]) for end in self.ends]).astype(
+                np.float64
+            )
+            arrays["agreeing"] = self.agreeing
         return arrays
 
     def restore(self, seconds: float, arrays: dict[str, Any]) -> None:
         """Continue from what `state` returned, checked."""
         self.past, self.local = PastPhases.from_state(arrays), LocalResults.from_state(arrays)
         self.final = FinalResults.from_state(len(self.before), arrays)
+        if "ends" in arrays:
+            self.ends = [Ends(end[:, 1:], end[:, 0]) for end in arrays["ends"]]
+            self.agreeing = arrays["agreeing"]
         self.timer.restore(seconds, arrays["marks"])

@@ -38,7 +38,7 @@ class PastPhases:
     histories : list of History
         The best values over time.
     x, f : ndarray of shape (number of runs that ended, P, dim), (number, P)
-        The last populations of the runs that ended for good.
+        The last populations of the runs that ended for good; the rows after the end of a smaller one are NaN.
     """
 
     points: FloatArray
@@ -66,7 +66,8 @@ class PastPhases:
     def population(self, run: int) -> tuple[FloatArray, FloatArray]:
         """Return the last population of a run that ended, and its values."""
         place = int(np.count_nonzero(self.ended[:run]))
-        return self.x[place], self.f[place]
+        rows = ~np.isnan(self.x[place]).any(axis=1)
+        return self.x[place, rows], self.f[place, rows]
 
     def replace_worse(self, points: FloatArray, codes: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return points and codes, of every run, with those found here where they are not worse."""
@@ -143,6 +144,15 @@ class PastPhases:
             return {}
         shapes = ((n_runs, None), (n_runs, len(COLUMNS)), (None, 3), (None, None, None), (None, None))
         return {name: Layout(shape, NUMBER) for name, shape in zip(ENTRIES, shapes, strict=True)}
+
+
+def stack_populations(populations: list[tuple[FloatArray, FloatArray]], dim: int) -> tuple[FloatArray, FloatArray]:
+    """Return populations of different sizes as `PastPhases` has them."""
+    size = max((len(f) for _, f in populations), default=0)
+    x, values = np.full((len(populations), size, dim), np.nan), np.full((len(populations), size), np.nan)
+    for k, (points, f) in enumerate(populations):
+        x[k, : len(f)], values[k, : len(f)] = points, f
+    return x, values
 
 
 def check_numbers(numbers: FloatArray) -> None:

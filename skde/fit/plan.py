@@ -19,7 +19,7 @@ from skde.islands import Archipelago, Migration
 from skde.objectives.feasibility import LARGEST
 from skde.stopping import Limits, StoppingRules, last_generations
 from skde.typing import FloatArray, IntArray
-from skde.utils.random_state import island_seeds, run_seeds
+from skde.utils.random_state import island_seeds, restart_seeds, run_seeds
 from skde.utils.validation import check_start, round_inwards
 from skde.variables import Variables, check_variables
 
@@ -63,6 +63,8 @@ class FitPlan:
         Whether there are constraints.
     searches : tuple of Search
         At least one.
+    n_restarts : int
+        How many of them are independent restarts, each with a local search after it; they end where they agree.
     polish : bool or str
         False, True or the name of a method.
     polish_is_default : bool
@@ -90,6 +92,7 @@ class FitPlan:
     start: Any
     constrained: bool
     searches: tuple[Search, ...]
+    n_restarts: int
     polish: bool | str
     polish_is_default: bool
     final_evals: int
@@ -171,7 +174,7 @@ class FitPlan:
             left = None if evals is None else evals - reserved
             if left is not None and place:
                 left = max(left - spent, least)
-            if place + 1 < len(self.searches):
+            if place + 1 < len(self.searches) or self.n_restarts:  # a run does not depend on what others have left
                 left = own if left is None else min(own, left)
             limits, reserved = replace(limits, max_evals=left), 0
         return last_generations(schedules, self.dim, limits, done, self.n_islands, reserved)
@@ -194,6 +197,7 @@ class FitPlan:
         given = [algorithm.kernel_parameters(setting) for algorithm in algorithms]
         schedules = [PopulationSchedule.from_parameters(algorithms[0].kernel, values) for values in given]
         inside = round_inwards(self.box, self.dtype.name)
+        start = None if 0 < place < self.n_restarts else self.start  # else restarts would not be independent
         last = self.last_generations(place, schedules, **counts) if limits is None else limits
         spec = build_spec(
             algorithms,
@@ -203,7 +207,7 @@ class FitPlan:
             inside,
             seeds=np.zeros(len(algorithms), np.uint64),
             limits=last if limits is None else np.full(len(algorithms), limits.max()),
-            start=check_start(self.start, self.box, min(schedule.most for schedule in schedules)).clip(*inside.T),
+            start=check_start(start, self.box, min(schedule.most for schedule in schedules)).clip(*inside.T),
             islands=self._archipelago(min(schedule.members for schedule in schedules)),
             target=self.rules.target,
             tol=self.rules.tol,
@@ -237,11 +241,15 @@ class FitPlan:
         """
         spec, times = self.populations(place, None if saved is None else saved.limits, **counts)
         if saved is not None:
-            return spec.repeat(times, *saved)
+            return spec.repeat(times, self.seeds_at(place, saved.seeds), saved.limits)
         if times > 1 and check_memory is not None:  # else the batch is as small as the spec, and checks itself
             check_memory(spec, times * len(spec.seeds))
         seeds = island_seeds(run_seeds(self.seed, self.n_runs), self.n_islands)
         return spec.repeat(times, seeds, spec.limits if times == 1 else np.repeat(spec.limits, times))
+
+    def seeds_at(self, place: int, seeds: IntArray) -> IntArray:
+        """Return the seeds of all populations of a search from those of the first one."""
+        return restart_seeds(seeds, place) if self.n_restarts else seeds
 
     def _archipelago(self, pop_size: int) -> Archipelago:
         """Return the islands' topology and migration."""

@@ -86,10 +86,11 @@ def make_results(
             n_iter=max(last, 0),
             time=float(seconds[-1]) if last >= 0 else 0.0,
             status=status_of(status[islands].tolist(), int(status[best]), ending),
-            seed=int(batch.spec.seeds[first]),
+            seed=int(ledger.seeds[first]),
             history=history_of(batch, islands, history, generation, shown, generations, seconds.copy()),
             max_violation=outcome.max_violation,
             violation=outcome.violation,
+            agreeing=int(ledger.agreeing[run]),
             flat=last >= 0 and not (differed[islands].any() or more[islands].any()),
         )
         if known is not None:

@@ -7,16 +7,21 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from skde.algorithms.restarts import local_evals
 from skde.engines import Spec
+from skde.fit.agreement import count_agreeing
 from skde.fit.fit import TARGET, Fit
+from skde.fit.ledger import Ends
 from skde.fit.phases.local_search import LocalSearchPhase, SearchSpace
 from skde.fit.phases.population import Population
 from skde.fit.phases.reevaluation import Reevaluation
 from skde.fit.phases.requests import RequestPhase
+from skde.fit.phases.scipy_search import QUASI_NEWTON
 from skde.fit.plan import FitPlan
 from skde.fit.request_loop import end_request, n_inequalities_of
 from skde.fit.results import values_of_points
 from skde.objectives.feasibility import LARGEST, WORST, FeasibilityRules, StoredOutcomes
+from skde.result import History
 from skde.stopping import Status
 from skde.typing import FloatArray, IntArray
 
@@ -51,11 +56,20 @@ class Schedule:
         What comes next depends on the fit alone, so that this may begin anew at any time.
         """
         yield self.fit.population
-        while self.begin_next_search():
+        while True:
+            restarts, place = self.plan.n_restarts, len(self.fit.ledger.spent)
+            if place < restarts and (phase := self.begin_local_search(alone=True)) is not None:
+                yield phase
+            if restarts and place + 1 < len(self.plan.searches):
+                self.compare_ends()
+            if not self.begin_next_search():
+                break
             yield self.fit.population
         for begin in (self.begin_local_search, self.begin_reevaluation):
             if (phase := begin()) is not None:
                 yield phase
+        if self.plan.n_restarts:
+            self.compare_ends()
 
     # -- searches ------------------------------------------------------------------------------------------------------
 
@@ -70,7 +84,8 @@ class Schedule:
         spec, times = plan.populations(place, spent=made)
         fit.engine.check_memory(spec, times)
         limits = limits_after(fit.n_iter, np.repeat(spec.limits, times), plan.limits.max_iter)
-        fit.begin_search(self.customize(spec.repeat(times, fit.batch.spec.seeds, limits)), made)
+        seeds = plan.seeds_at(place, fit.ledger.seeds)
+        fit.begin_search(self.customize(spec.repeat(times, seeds, limits)), made)
         if self.announce is not None:
             self.announce(f"after {made} evaluations of a run {plan.searches[place].algorithms[0]} begins")
         return True
@@ -87,37 +102,59 @@ class Schedule:
         )
         return limits if ledger.past is None else limits_after(ledger.past.n_iter, limits, self.plan.limits.max_iter)
 
+    def compare_ends(self) -> None:
+        """End the runs whose independent searches agree, after one of these."""
+        fit, ledger = self.fit, self.fit.ledger
+        place = len(ledger.spent)
+        if len(ledger.ends) > place or fit.population.ending != Status.RUNNING or not fit.population.done:
+            return
+        left_out = np.zeros(fit.n_runs, bool) if ledger.past is None else ledger.past.ended
+        points, codes = fit.own_best_points()
+        ledger.ends.append(Ends(points.astype(np.float64), np.where(left_out, np.nan, codes).astype(np.float64)))
+        low, high = self.plan.box.T
+        u = np.stack([(end.points - low) / np.where(high > low, high - low, 1.0) for end in ledger.ends])
+        values = np.stack([end.codes for end in ledger.ends])
+        gains = np.array([gain_of(run.history) for run in fit.results()])
+        kinds = [search.algorithms[0].name for search in self.plan.searches[: place + 1]]
+        counts = np.where(left_out, 0, count_agreeing(u, values, gains, kinds, self.plan.n_restarts))
+        ledger.agreeing = np.maximum(ledger.agreeing, counts)
+        fit.population.end(counts > 0)
+
     # -- local searches ------------------------------------------------------------------------------------------------
 
-    def begin_local_search(self) -> LocalSearchPhase | None:
-        """Return the local searches from the best points; None where there are none to make."""
+    def begin_local_search(self, alone: bool = False) -> LocalSearchPhase | None:
+        """Return the local searches from the best points; None where there are none to make.
+
+        With `alone` they are those after a restart, from its own best points.
+        """
         fit, rules = self.fit, self.fit.rules
         bounds_alone = isinstance(rules, FeasibilityRules) and not rules.problem.has_constraints
         constrained = rules is not None and not bounds_alone
         if constrained and self.plan.polish_is_default:  # these constraints were told
             return None
-        methods = self.plan.methods(constrained)
+        methods = (QUASI_NEWTON,) if alone else self.plan.methods(constrained)
         if not methods or fit.population.ending == Status.CALLBACK:
             return None
         if isinstance(rules, StoredOutcomes):
             raise ValueError("a local search needs the constraints again: set_params(constraints=...)")
         phase = fit.requests
         if not (isinstance(phase, LocalSearchPhase) and phase.methods == methods and same(phase, fit)):
-            phase = self._new_local_search(methods)
+            phase = self._new_local_search(methods, alone)
         if phase is not None and not phase.begun:
             local = fit.ledger.open_local(fit.batch.dim)
             before = local.spent - np.minimum(phase.counts, local.spent)
-            phase.begin_searches(self.search_space(), self.local_evals() - before, fit.seconds)
+            most = self.restart_evals() if alone else self.local_evals()
+            phase.begin_searches(self.search_space(), most - before, fit.seconds)
             end_request(fit, phase)
         return None if phase is None or phase.done else phase
 
-    def _new_local_search(self, methods: tuple[str, ...]) -> LocalSearchPhase | None:
+    def _new_local_search(self, methods: tuple[str, ...], alone: bool) -> LocalSearchPhase | None:
         """Return searches of the runs that have not reached their target; None where there is no such run."""
         fit, population = self.fit, self.fit.population
         fit.drop_requests()
         n_iter, local = fit.n_iter, fit.ledger.open_local(population.batch.dim)
         reached = (population.by_run(population.status) == TARGET).any(axis=1)
-        points, codes = fit.best_points()
+        points, codes = fit.own_best_points() if alone else fit.best_points()
         open_runs = ~reached & (local.generation != n_iter)
         local.generation[open_runs] = -1
         open_runs &= codes < (np.inf if fit.rules is None else WORST)  # else there is nothing to improve
@@ -142,6 +179,11 @@ class Schedule:
             tolerance=0.0 if rules is None else rules.tolerance,
             linear=slopes,
         )
+
+    def restart_evals(self) -> IntArray:
+        """Return the evaluations that the local search of every run may make after a restart."""
+        evals = self.plan.searches[len(self.fit.ledger.spent)].evals or 0
+        return np.full(self.fit.n_runs, local_evals(evals))
 
     def local_evals(self) -> IntArray:
         """Return the evaluations that the local searches of every run may make within the limits."""
@@ -185,6 +227,12 @@ class Schedule:
         _, firsts = np.unique(values_of_points(batch, points), axis=0, return_index=True)
         different: FloatArray = points[np.sort(firsts)]
         return different
+
+
+def gain_of(history: History) -> float:
+    """Return by how much the first finite best value has been improved; 0 where there is none."""
+    finite = history.best[np.isfinite(history.best)]
+    return float(finite[0] - finite[-1]) if len(finite) else 0.0
 
 
 def same(phase: RequestPhase, fit: Fit) -> bool:

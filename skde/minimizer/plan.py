@@ -11,6 +11,7 @@ import numpy as np
 from skde.algorithms import ALGORITHMS, Algorithm, get_algorithm
 from skde.algorithms.auto import AUTO, Choice, FitProperties, rule
 from skde.algorithms.base import MOST_INDIVIDUALS
+from skde.algorithms.restarts import list_restarts, local_evals
 from skde.algorithms.sequence import AlgorithmSequence
 from skde.fit.phases.scipy_search import QUASI_NEWTON, SIMPLEX
 from skde.fit.plan import FitPlan, Search, limits_before_end
@@ -39,12 +40,15 @@ def make_plan(given: MinimizerParameters, objective: Objective, x0: Any) -> FitP
     n_runs, n_islands = check_int("n_runs", given.n_runs, 1, 2**20), check_int("n_islands", given.n_islands, 1, 2**16)
     limits, final_evals, dim = limits_of(given), check_final_evals(given), len(objective.box)
     polish = check_polish(given.polish)
-    default = False
+    default, n_restarts = False, 0
     if isinstance(given.algorithm, str) and given.algorithm == AUTO:
-        choice = choose(given, objective, x0, limits, n_islands)
-        searches = searches_of(choice.algorithm)
+        restarts = make_restarts(given, objective, limits, n_islands)
+        kept = sum((search.evals or 0) + local_evals(search.evals or 0) for search in restarts)
+        choice = choose(given, objective, x0, limits.without(kept, dim), n_islands)
+        left = limits.without(kept + choice.polish_evals, dim).max_evals if restarts else None
+        searches, n_restarts = (*restarts, *searches_of(choice.algorithm, left)), len(restarts)
         if polish is None and choice.polish_evals:
-            polish, default = QUASI_NEWTON if len(searches) == 1 else SIMPLEX, True
+            polish, default = SIMPLEX if isinstance(choice.algorithm, AlgorithmSequence) else QUASI_NEWTON, True
     else:
         searches = (Search(list_algorithms(given, n_runs)),)
     polish = False if polish is None else polish
@@ -54,6 +58,7 @@ def make_plan(given: MinimizerParameters, objective: Objective, x0: Any) -> FitP
         start=x0,
         constrained=objective.rules is not None,
         searches=searches,
+        n_restarts=n_restarts,
         polish=polish,
         polish_is_default=default,
         final_evals=final_evals,
@@ -89,8 +94,13 @@ def warm_plan(given: MinimizerParameters, plan: FitPlan, place: int) -> FitPlan:
     if place + 1 == len(plan.searches):
         return plan
     alone = Search(plan.searches[place].algorithms)
-    polish = False if plan.polish_is_default else plan.polish
-    return replace(plan, searches=(*plan.searches[:place], alone), polish=polish, polish_is_default=False)
+    return replace(
+        plan,
+        searches=(*plan.searches[:place], alone),
+        n_restarts=min(place, plan.n_restarts),
+        polish=False if plan.polish_is_default else plan.polish,
+        polish_is_default=False,
+    )
 
 
 def limits_of(given: MinimizerParameters) -> Limits:
@@ -164,20 +174,42 @@ def resolve_algorithm(given: Any) -> Algorithm:
     return get_algorithm(given)
 
 
-def searches_of(algorithm: Algorithm | AlgorithmSequence) -> tuple[Search, ...]:
-    """Return the searches that "auto" chose."""
+def make_restarts(
+    given: MinimizerParameters, objective: Objective, limits: Limits, n_islands: int
+) -> tuple[Search, ...]:
+    """Return the independent restarts of a fit without limits; none where something else says when it is to end."""
+    variables, rules = objective.variables, (given.tol, given.stagnation, given.polish)
+    unlimited = limits == Limits() and rules == (None, None, None) and not (given.atol or given.final_evals)
+    discrete = variables is not None and variables.discrete
+    if not unlimited or n_islands > 1 or objective.rules is not None or discrete:
+        return ()
+    return tuple(Search((algorithm,), evals) for algorithm, evals in list_restarts(len(objective.box)))
+
+
+def searches_of(algorithm: Algorithm | AlgorithmSequence, evals: int | None = None) -> tuple[Search, ...]:
+    """Return the searches that "auto" chose; one alone plans with these evaluations."""
     if isinstance(algorithm, Algorithm):
-        return (Search((algorithm,)),)
+        return (Search((algorithm,), evals),)
     parts = zip(algorithm.algorithms, algorithm.evals, strict=True)
     return tuple(Search((one,), evals) for one, evals in parts)
 
 
 def running_algorithm(plan: FitPlan, spent: tuple[int, ...]) -> Algorithm | AlgorithmSequence | list[Algorithm]:
-    """Return what runs, in the form of `Minimizer.algorithm_`; `spent` are evaluations of the searches before."""
-    if len(plan.searches) == 1:
-        algorithms = plan.searches[0].algorithms
+    """Return what runs, in the form of `Minimizer.algorithm_`; `spent` are evaluations of the searches before.
+
+    Restarts that have not begun are left out: the fit may end before them.
+    """
+    return combine_searches(plan.searches[: len(spent) + 1] if len(spent) < plan.n_restarts else plan.searches, spent)
+
+
+def combine_searches(
+    searches: Sequence[Search], spent: tuple[int, ...]
+) -> Algorithm | AlgorithmSequence | list[Algorithm]:
+    """Return the algorithms of some searches in one object."""
+    if len(searches) == 1:
+        algorithms = searches[0].algorithms
         return algorithms[0] if len(algorithms) == 1 else list(algorithms)
-    algorithms, evals = zip(*((search.algorithms[0], search.evals or 0) for search in plan.searches), strict=True)
+    algorithms, evals = zip(*((search.algorithms[0], search.evals or 0) for search in searches), strict=True)
     return AlgorithmSequence(algorithms, evals, spent)
 
 

@@ -35,6 +35,7 @@ from skde.minimizer.objective import (
 from skde.minimizer.parameters import EXECUTIONS, MinimizerParameters, check_parameters
 from skde.minimizer.plan import (
     check_constrained_dtype,
+    combine_searches,
     limits_of,
     make_plan,
     renew_plan,
@@ -421,7 +422,7 @@ class Minimizer(MinimizerParameters):
         if objective.variables is not None and x0 is not None:
             x0 = objective.variables.encode(objective.variables.points(x0))
         plan = make_plan(self, objective, x0)
-        for place in range(1, len(plan.searches)):  # parameters and memory of all searches are checked now
+        for place in range(max(plan.n_restarts, 1), len(plan.searches)):  # parameters and memory are checked now
             engine.check_memory(*plan.populations(place, spent=plan.searches[0].evals or 0))
         fit = Fit(Population(engine, self._customize_spec(plan.batch(0, engine.check_memory))))
         self._plan, fit.rules = plan, objective.rules
@@ -709,7 +710,8 @@ class Minimizer(MinimizerParameters):
         rules_of(self, fit.rules is not None)
         limits_of(self)
         check_jobs(self.n_jobs)
-        return fit_state(self.get_params(deep=False), self.algorithm_, self._plan, fit, self._source_of_objective())
+        algorithm = combine_searches(self._plan.searches, fit.ledger.spent)
+        return fit_state(self.get_params(deep=False), algorithm, self._plan, fit, self._source_of_objective())
 
     @classmethod
     def _from_header(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:

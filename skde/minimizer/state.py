@@ -60,6 +60,7 @@ OPTIONAL_KEYS: dict[str, Any] = {
     "automatic": bool,
     "polish_evals": int,
     "sequence": dict,
+    "n_restarts": int,
 }
 SEQUENCE: dict[str, Any] = {"evals": list, "spent": list}
 
@@ -107,6 +108,8 @@ def fit_state(
         if plan.polish_is_default:
             header["polish_evals"] = plan.polish_evals
     if isinstance(algorithm, AlgorithmSequence):
+        if plan.n_restarts:
+            header["n_restarts"] = plan.n_restarts
         header["sequence"] = {name: list(getattr(algorithm, name)) for name in SEQUENCE}
     if spec.variables is not None:
         header["variables"] = spec.variables.describe()
@@ -203,6 +206,9 @@ def optional_layout(spec: Spec, arrays: dict[str, Any]) -> dict[str, Layout]:
     """Return the layout of the arrays that only some files have: of an incomplete generation, and of final values."""
     n_runs = len(spec.seeds) // spec.islands.n_islands
     found = layout_of_told(spec) if "told_rows" in arrays else {}
+    if "ends" in arrays:
+        found["ends"] = Layout((None, n_runs, 1 + len(spec.lower)), NUMBER)
+        found["agreeing"] = Layout((n_runs,), WORD)
     if "known_points" in arrays and spec.variables is not None:
         found |= KnownValues.layout(spec.variables, n_runs, spec.dtype)
     for phase in (LocalSearchPhase, Reevaluation):
@@ -266,13 +272,14 @@ def build_plan(
     default = polish is None and check_int("polish_evals", header.get("polish_evals", 0), 0) > 0
     n_islands = check_int("n_islands", given.n_islands, 1, 2**16)
     if default:
-        polish = QUASI_NEWTON if len(searches) == 1 else SIMPLEX
+        polish = QUASI_NEWTON if len(searches) - header.get("n_restarts", 0) == 1 else SIMPLEX
     return FitPlan(
         box=box,
         variables=variables,
         start=arrays["start"] if len(arrays["start"]) else None,
         constrained=constrained,
         searches=searches,
+        n_restarts=check_int("n_restarts", header.get("n_restarts", 0), 0, len(searches)),
         polish=False if polish is None else polish,
         polish_is_default=default,
         final_evals=check_final_evals(given),

@@ -41,6 +41,11 @@ def island_seeds(seeds: Any, n_islands: int) -> Any:
     return after(seeds, n_islands, 0xD1B54A32D192ED03)
 
 
+def restart_seeds(seeds: Any, place: int) -> Any:
+    """Return the seeds of the same populations in another search; those of the first search, place 0, are `seeds`."""
+    return seeds.copy() if place == 0 else split_mix(seeds + np.uint64(place * 0x8CB92BA72F3D8DD7 % 2**64))
+
+
 def after(first: Any, count: int, step: int) -> Any:
     """Return every seed and SplitMix64's output of the count - 1 words that follow it in these steps."""
     if count == 1:

@@ -233,6 +233,7 @@ class Population:
         status[np.repeat(runs, self.batch.n_islands) & going] = int(Status.CONVERGED)
         self.batch.put("status", status)
         self.status_poll = StatusPoll(self.batch)
+        self.n_changes += 1
 
     def leave_out(self, runs: Any, status: IntArray, points: FloatArray) -> None:
         """Let some runs have no generation, but this status and point, one of every run."""
