@@ -60,7 +60,7 @@ class BaseSolver(BaseEstimator):
     FIT_PARAMETERS: ClassVar[tuple[str, ...]]
     REQUIRED_KEYS: ClassVar[dict[str, Any]]
     OPTIONAL_KEYS: ClassVar[dict[str, Any]]
-    NOT_PICKLED: ClassVar[tuple[str, ...]] = ("_fit", "_objective", "_begun", "_plan", "_library")
+    NOT_PICKLED: ClassVar[tuple[str, ...]] = ("_fit", "_objective", "_begun", "_library")
 
     device: str | Sequence[str]
     _fit: Fit
@@ -101,7 +101,7 @@ class BaseSolver(BaseEstimator):
     @property
     def runs_(self) -> list[RunResult]:
         """Every run's result."""
-        return self._require_fit().results()
+        return self._require_fit().runs()
 
     @property
     def _best_run(self) -> int:

@@ -253,11 +253,11 @@ class Report:
 
 
 @contextmanager
-def stop_request(solver: Any, fit: Fit, later_evals: int = 0) -> Iterator[Report | None]:
+def stop_request(solver: Any, fit: Fit, later_evals: int | None = 0) -> Iterator[Report | None]:
     """Give the function that a fit calls after each engine call; None without callbacks and progress bar.
 
     The function calls the callbacks and moves the progress bar. It returns whether a callback asked to stop.
-    `later_evals` are the evaluations of all runs after the present search.
+    `later_evals` are the evaluations of all runs after the present search; None: nobody knows.
     """
     callbacks = callback_list(solver.callbacks)
     for trace in traces_of(callbacks):
@@ -270,10 +270,10 @@ def stop_request(solver: Any, fit: Fit, later_evals: int = 0) -> Iterator[Report
             report.bar.close()
 
 
-def total_evals(fit: Fit, later_evals: int) -> int | None:
+def total_evals(fit: Fit, later_evals: int | None) -> int | None:
     """Return the largest number of evaluations of all runs, later phases included, or None without a limit."""
     spec = fit.batch.spec
-    if spec.limits.max() >= UNLIMITED:
+    if later_evals is None or spec.limits.max() >= UNLIMITED:
         return None
     past = fit.ledger.past
     before = 0 if past is None else int(past.n_evals.sum())

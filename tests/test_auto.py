@@ -141,8 +141,8 @@ def test_what_ran_is_an_attribute() -> None:
     ("given", "name"),
     [
         ({"max_evals": 30_000}, "cmaes, arrde"),
-        ({"max_evals": None, "max_time": 0.05}, "shade"),
-        ({"max_evals": None}, "cmaes, arrde"),
+        ({"max_evals": None, "max_time": 0.05, "n_islands": 2}, "shade"),
+        ({"max_evals": None, "polish": False}, "cmaes, arrde"),
     ],
 )
 def test_budgets(given: dict[str, Any], name: str) -> None:
@@ -191,7 +191,7 @@ def test_ask_and_tell_equal_fit() -> None:
     while not m.stopped_:
         X = m.ask()
         m.tell(X, f(X))
-    assert np.array_equal(m.x_, fit(polish=False).x_)
+    assert np.array_equal(m.x_, fit().x_)
 
 
 def test_files_pickles_and_resume(tmp_path: Path) -> None:

@@ -274,7 +274,7 @@ def test_callbacks_see_the_polish_and_end_it() -> None:
 def test_verbose_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     m = fit(verbose=1)
     said = capsys.readouterr().out
-    assert "skde: polish='L-BFGS-B, Nelder-Mead' changed the best value from " in said
+    assert "skde: a local search changed the best value from " in said
     assert f" to {m.fun_:.10g} with {m.runs_[0].polish_evals} evaluations" in said
 
 

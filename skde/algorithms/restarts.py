@@ -11,7 +11,8 @@ IN_TURN = ("arrde", "jso", "cmaes")
 FIRST_EVALS = 50  # of the first searches, for every variable
 GROWTH = 2  # of the evaluations from one turn to the next
 N_TURNS = 4
-LOCAL_SHARE = 0.5  # of the evaluations of a search, at most, are those of the local search after it
+# The local search after a search has at most this part of its evaluations, and so many for every variable.
+LOCAL_SHARE, MOST_LOCAL = 0.5, 400
 # Searches agree whose ends are one point, measured in widths of the box, and whose values differ by at most this part
 # of what the fit has gained.
 CLOSE, EQUAL = 0.02, 1e-7
@@ -29,6 +30,6 @@ def list_restarts(dim: int) -> list[tuple[Algorithm, int]]:
     return found
 
 
-def local_evals(evals: int) -> int:
-    """Return the evaluations of the local search after a restart, at most."""
-    return int(LOCAL_SHARE * evals)
+def local_evals(evals: int, dim: int) -> int:
+    """Return the evaluations of the local search after a search with so many, at most."""
+    return int(min(LOCAL_SHARE * evals, MOST_LOCAL * (dim + 1)))

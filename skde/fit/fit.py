@@ -17,6 +17,7 @@ from skde.fit.phases.local_search import LocalSearchPhase
 from skde.fit.phases.population import Population
 from skde.fit.phases.reevaluation import Reevaluation
 from skde.fit.phases.requests import RequestPhase
+from skde.fit.plan import FitPlan
 from skde.fit.results import Rules, find_best_points, make_results
 from skde.recorder import Recorder
 from skde.result import RunResult, missing_value
@@ -38,6 +39,8 @@ class Fit:
     ----------
     population : Population
         Those of the present search, or of the last one.
+    plan : FitPlan or None
+        What a Minimizer plans.
     requests : RequestPhase or None
         The phase that follows them, where it has begun.
     ledger : Ledger
@@ -54,6 +57,7 @@ class Fit:
 
     def __init__(self, population: Population) -> None:
         self.population = population
+        self.plan: FitPlan | None = None
         self.requests: RequestPhase | None = None
         self.ledger = Ledger(population.n_runs)
         self.ledger.seeds = population.batch.spec.seeds
@@ -68,6 +72,11 @@ class Fit:
     def engine(self) -> Engine:
         """The engine of the populations."""
         return self.population.engine
+
+    def plan_of(self) -> FitPlan:
+        """Return the plan of a Minimizer."""
+        assert self.plan is not None
+        return self.plan
 
     @property
     def batch(self) -> Runs:
@@ -151,6 +160,7 @@ class Fit:
             n_iter=np.array([run.n_iter for run in results]),
             seconds=np.array([run.time for run in results]),
             status=status,
+            polish_evals=np.array([run.polish_evals for run in results]),
             histories=[run.history for run in results],
             x=x,
             f=f,
@@ -241,6 +251,13 @@ class Fit:
                 results = [replace(result, final_evals_complete=False) for result in results]
             self._results = (*state, unfinished), results
         return self._results[1]
+
+    def runs(self) -> list[RunResult]:
+        """Return every run's result as users see it: of a plan by time, a search at its limit has used the time."""
+        results = self.results()
+        if self.plan is None or not self.plan.timed:
+            return results
+        return [replace(run, status=Status.TIME) if run.status == LIMIT else run for run in results]
 
     def warn_without_value(self) -> None:
         """Warn, once, where no evaluation of any run has given a value.

@@ -70,7 +70,7 @@ class LocalResults:
             result,
             time=result.time if n_evals else result.time + seconds,
             status=status,
-            polish_evals=n_evals,
+            polish_evals=result.polish_evals + n_evals,
             polish_complete=bool(self.generation[run] >= 0),
         )
 

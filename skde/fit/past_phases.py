@@ -14,7 +14,7 @@ from skde.typing import FloatArray, IntArray
 from skde.utils.serialization import Layout, entry
 from skde.utils.validation import check_points_inside
 
-COLUMNS = ("codes", "n_evals", "n_trials", "n_iter", "seconds", "status", "samples")
+COLUMNS = ("codes", "n_evals", "n_trials", "n_iter", "seconds", "status", "polish_evals", "samples")
 ENTRIES = ("past_points", "past_numbers", "past_history", "past_x", "past_f")
 
 
@@ -35,6 +35,8 @@ class PastPhases:
         The time from the fit's beginning to the end of the search.
     status : ndarray of int of shape (n_runs,)
         The reasons for its end.
+    polish_evals : ndarray of int of shape (n_runs,)
+        Evaluations of local searches, a part of n_evals.
     histories : list of History
         The best values over time.
     x, f : ndarray of shape (number of runs that ended, P, dim), (number, P)
@@ -48,6 +50,7 @@ class PastPhases:
     n_iter: IntArray
     seconds: FloatArray
     status: IntArray
+    polish_evals: IntArray
     histories: list[History]
     x: FloatArray
     f: FloatArray
@@ -98,6 +101,7 @@ class PastPhases:
             n_iter=int(self.n_iter[run]) + last + 1,
             time=float(self.seconds[run]) if last < 0 else result.time,
             history=history,
+            polish_evals=int(self.polish_evals[run]),
         )
 
     def state(self) -> dict[str, Any]:
@@ -122,7 +126,7 @@ class PastPhases:
         points, numbers, rows, x, f = (arrays[name] for name in ENTRIES)
         with entry("past_numbers"):
             check_numbers(numbers)
-        codes, n_evals, n_trials, n_iter, seconds, status, samples = numbers.T
+        codes, n_evals, n_trials, n_iter, seconds, status, polish_evals, samples = numbers.T
         ends = np.cumsum(samples.astype(np.int64))
         with entry("past_history"):
             if len(rows) != ends[-1] or not (np.isfinite(rows[:, :2]) & (rows[:, :2] >= 0)).all():
@@ -133,9 +137,9 @@ class PastPhases:
         histories = [
             History(part[:, 0].astype(np.int64), part[:, 1], part[:, 2]) for part in np.split(rows, ends[:-1].tolist())
         ]
-        counts = (column.astype(np.int64) for column in (n_evals, n_trials, n_iter, status))
-        evals, trials, generations, states = counts
-        return cls(points, codes, evals, trials, generations, seconds, states, histories, x, f)
+        counts = (column.astype(np.int64) for column in (n_evals, n_trials, n_iter, status, polish_evals))
+        evals, trials, generations, states, local = counts
+        return cls(points, codes, evals, trials, generations, seconds, states, local, histories, x, f)
 
     @staticmethod
     def layout(n_runs: int, arrays: dict[str, Any]) -> dict[str, Layout]:
@@ -157,7 +161,7 @@ def stack_populations(populations: list[tuple[FloatArray, FloatArray]], dim: int
 
 def check_numbers(numbers: FloatArray) -> None:
     """Check the numbers of all runs in a file."""
-    counts, whole = numbers[:, 1:], numbers[:, [1, 2, 3, 5, 6]]
+    counts, whole = numbers[:, 1:], numbers[:, [1, 2, 3, 5, 6, 7]]
     if not (np.isfinite(counts) & (counts >= 0) & (counts < 2**53)).all():
         raise ValueError("evaluations, trials, generations, seconds and samples must be numbers >= 0")
     if not np.array_equal(whole, np.floor(whole)):

@@ -59,7 +59,7 @@ def run_phases(
                 watch = PhaseWatch(fit, max_time, stall, stop if local else None)
                 run_requests(fit, phase, objective, watch.seconds_left, watch.ends)
                 if verbose and local:
-                    print_outcome(fit, plan.methods(objective.constrained), codes)
+                    print_outcome(fit, codes)
     finally:
         if fit.requests is not None:
             fit.requests.pause()
@@ -96,10 +96,10 @@ class PhaseWatch:
         return self._ended or self.seconds_left() <= 0
 
 
-def print_outcome(fit: Fit, methods: tuple[str, ...], codes: FloatArray) -> None:
+def print_outcome(fit: Fit, codes: FloatArray) -> None:
     """Print the best value before local searches, with these codes of all runs, and after, and the evaluations."""
     found = [float(values_of_codes(np.nanmin(each))) for each in (codes, fit.best_points()[1])]
     print(
-        f"skde: polish={', '.join(methods)!r} changed the best value from {found[0]:.10g} to {found[1]:.10g} "
+        f"skde: a local search changed the best value from {found[0]:.10g} to {found[1]:.10g} "
         f"with {int(fit.ledger.local_spent.sum())} evaluations"
     )

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skde.algorithms import Algorithm
+from skde.algorithms.auto import FitProperties, rule
 from skde.algorithms.base import FitSetting
 from skde.algorithms.population_size import PopulationSchedule
+from skde.algorithms.sequence import AlgorithmSequence
 from skde.engines import Spec
 from skde.engines.state.spec_builder import build_spec
 from skde.fit.phases.scipy_search import methods_of
@@ -65,6 +67,8 @@ class FitPlan:
         At least one.
     n_restarts : int
         How many of them are independent restarts, each with a local search after it; they end where they agree.
+    timed : bool
+        Whether further searches are planned while the fit runs, by the time that is left. A local search follows each.
     polish : bool or str
         False, True or the name of a method.
     polish_is_default : bool
@@ -93,6 +97,7 @@ class FitPlan:
     constrained: bool
     searches: tuple[Search, ...]
     n_restarts: int
+    timed: bool
     polish: bool | str
     polish_is_default: bool
     final_evals: int
@@ -174,7 +179,8 @@ class FitPlan:
             left = None if evals is None else evals - reserved
             if left is not None and place:
                 left = max(left - spent, least)
-            if place + 1 < len(self.searches) or self.n_restarts:  # a run does not depend on what others have left
+            # Of restarts even the last does not depend on what others have left: a run in a batch is the run alone.
+            if place + 1 < len(self.searches) or self.n_restarts or self.timed:
                 left = own if left is None else min(own, left)
             limits, reserved = replace(limits, max_evals=left), 0
         return last_generations(schedules, self.dim, limits, done, self.n_islands, reserved)
@@ -197,7 +203,8 @@ class FitPlan:
         given = [algorithm.kernel_parameters(setting) for algorithm in algorithms]
         schedules = [PopulationSchedule.from_parameters(algorithms[0].kernel, values) for values in given]
         inside = round_inwards(self.box, self.dtype.name)
-        start = None if 0 < place < self.n_restarts else self.start  # else restarts would not be independent
+        independent = place < self.n_restarts or self.timed
+        start = None if place and independent else self.start
         last = self.last_generations(place, schedules, **counts) if limits is None else limits
         spec = build_spec(
             algorithms,
@@ -247,15 +254,34 @@ class FitPlan:
         seeds = island_seeds(run_seeds(self.seed, self.n_runs), self.n_islands)
         return spec.repeat(times, seeds, spec.limits if times == 1 else np.repeat(spec.limits, times))
 
+    def choose(self, evals: int) -> tuple[Search, ...]:
+        """Return the searches of "auto" for so many evaluations of a run."""
+        discrete = self.variables is not None and self.variables.discrete
+        return choose_searches(self.dim, self.constrained, discrete, evals)
+
     def seeds_at(self, place: int, seeds: IntArray) -> IntArray:
         """Return the seeds of all populations of a search from those of the first one."""
-        return restart_seeds(seeds, place) if self.n_restarts else seeds
+        return restart_seeds(seeds, place) if self.n_restarts or self.timed else seeds
 
     def _archipelago(self, pop_size: int) -> Archipelago:
         """Return the islands' topology and migration."""
         if self.n_islands > 1:
             return (Migration() if self.migration is None else self.migration).archipelago(self.n_islands, pop_size)
         return Archipelago()
+
+
+def choose_searches(dim: int, constrained: bool, discrete: bool, evals: int) -> tuple[Search, ...]:
+    """Return the searches of "auto" for so many evaluations of a run."""
+    found = rule(FitProperties(dim=dim, max_evals=evals, constrained=constrained, discrete=discrete)).algorithm
+    return list_searches(found, evals)
+
+
+def list_searches(algorithm: Algorithm | AlgorithmSequence, evals: int | None = None) -> tuple[Search, ...]:
+    """Return the searches of a choice of "auto"; one alone plans with these evaluations."""
+    if isinstance(algorithm, Algorithm):
+        return (Search((algorithm,), evals),)
+    parts = zip(algorithm.algorithms, algorithm.evals, strict=True)
+    return tuple(Search((one,), each) for one, each in parts)
 
 
 def limits_before_end(limits: Limits, final_evals: int) -> Limits:

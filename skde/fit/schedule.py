@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -25,6 +26,11 @@ from skde.result import History
 from skde.stopping import Status
 from skde.typing import FloatArray, IntArray
 
+TIME_SHARE = 0.9  # of the time that is left, which the next searches plan with
+SHORTEST = 1e-6  # of a search, in seconds
+LEAST_EVALS = 8  # of further searches, for every variable
+MOST_EVALS = 2**40
+
 
 class Schedule:
     """The phases of a fit: the searches of its plan, and then local searches or further evaluations.
@@ -32,9 +38,7 @@ class Schedule:
     Parameters
     ----------
     fit : Fit
-        The fit.
-    plan : FitPlan
-        Its plan, with the limits that are set now.
+        The fit, with its plan.
     customize : callable
         Changes the Spec of a search before it begins.
     announce : callable or None, default None
@@ -44,11 +48,15 @@ class Schedule:
     def __init__(
         self,
         fit: Fit,
-        plan: FitPlan,
         customize: Callable[[Spec], Spec],
         announce: Callable[[str], None] | None = None,
     ) -> None:
-        self.fit, self.plan, self.customize, self.announce = fit, plan, customize, announce
+        self.fit, self.customize, self.announce = fit, customize, announce
+
+    @property
+    def plan(self) -> FitPlan:
+        """The plan, with the limits that are set now."""
+        return self.fit.plan_of()
 
     def phases(self) -> Iterator[Population | RequestPhase]:
         """Yield the phases that are not over, one after the other; the one before must have ended, or be interrupted.
@@ -58,8 +66,8 @@ class Schedule:
         yield self.fit.population
         while True:
             restarts, place = self.plan.n_restarts, len(self.fit.ledger.spent)
-            if place < restarts and (phase := self.begin_local_search(alone=True)) is not None:
-                yield phase
+            if (place < restarts or self.plan.timed) and (restart := self.begin_local_search(alone=True)) is not None:
+                yield restart
             if restarts and place + 1 < len(self.plan.searches):
                 self.compare_ends()
             if not self.begin_next_search():
@@ -75,10 +83,12 @@ class Schedule:
 
     def begin_next_search(self) -> bool:
         """Begin the next search where the present one has used its evaluations, and return whether it did."""
-        fit, plan, spent = self.fit, self.plan, self.fit.ledger.spent
-        place = len(spent) + 1
-        if place == len(plan.searches) or (made := fit.evals_at_limit()) is None:
+        fit, place = self.fit, len(self.fit.ledger.spent) + 1
+        if (place == len(self.plan.searches) and not self.plan.timed) or (made := fit.evals_at_limit()) is None:
             return False
+        if place == len(self.plan.searches) and not self.plan_by_time(made):
+            return False
+        plan = self.plan
         if not plan.leaves_room(place, made, int(fit.n_iter.max())):
             return False
         spec, times = plan.populations(place, spent=made)
@@ -88,6 +98,21 @@ class Schedule:
         fit.begin_search(self.customize(spec.repeat(times, seeds, limits)), made)
         if self.announce is not None:
             self.announce(f"after {made} evaluations of a run {plan.searches[place].algorithms[0]} begins")
+        return True
+
+    def plan_by_time(self, made: int) -> bool:
+        """Plan further searches with the evaluations that the time limit will allow; return whether there are any.
+
+        The rate is that of the last search. `made` are the evaluations of a run so far.
+        """
+        fit, ledger, plan = self.fit, self.fit.ledger, self.plan
+        began = 0.0 if ledger.past is None else float(ledger.past.seconds.max())
+        rate = (made - sum(ledger.spent)) / max(fit.seconds - began, SHORTEST)
+        left = (plan.limits.max_time or 0.0) - ledger.timer.seconds_of_limit
+        evals = int(min(TIME_SHARE * left * rate, MOST_EVALS))
+        if evals < LEAST_EVALS * plan.dim:
+            return False
+        fit.plan = replace(plan, searches=(*plan.searches, *plan.choose(evals)))
         return True
 
     def last_generations(self) -> IntArray:
@@ -132,6 +157,8 @@ class Schedule:
         constrained = rules is not None and not bounds_alone
         if constrained and self.plan.polish_is_default:  # these constraints were told
             return None
+        if alone and (constrained or not self.search_space().real.any()):
+            return None
         methods = (QUASI_NEWTON,) if alone else self.plan.methods(constrained)
         if not methods or fit.population.ending == Status.CALLBACK:
             return None
@@ -155,6 +182,7 @@ class Schedule:
         n_iter, local = fit.n_iter, fit.ledger.open_local(population.batch.dim)
         reached = (population.by_run(population.status) == TARGET).any(axis=1)
         points, codes = fit.own_best_points() if alone else fit.best_points()
+        local.generation = np.where(fit.ledger.agreeing > 0, n_iter, local.generation)  # their searches are over
         open_runs = ~reached & (local.generation != n_iter)
         local.generation[open_runs] = -1
         open_runs &= codes < (np.inf if fit.rules is None else WORST)  # else there is nothing to improve
@@ -183,7 +211,7 @@ class Schedule:
     def restart_evals(self) -> IntArray:
         """Return the evaluations that the local search of every run may make after a restart."""
         evals = self.plan.searches[len(self.fit.ledger.spent)].evals or 0
-        return np.full(self.fit.n_runs, local_evals(evals))
+        return np.full(self.fit.n_runs, local_evals(evals, self.plan.dim))
 
     def local_evals(self) -> IntArray:
         """Return the evaluations that the local searches of every run may make within the limits."""

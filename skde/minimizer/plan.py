@@ -11,10 +11,10 @@ import numpy as np
 from skde.algorithms import ALGORITHMS, Algorithm, get_algorithm
 from skde.algorithms.auto import AUTO, Choice, FitProperties, rule
 from skde.algorithms.base import MOST_INDIVIDUALS
-from skde.algorithms.restarts import list_restarts, local_evals
+from skde.algorithms.restarts import LEAST_AGREEING, list_restarts, local_evals
 from skde.algorithms.sequence import AlgorithmSequence
 from skde.fit.phases.scipy_search import QUASI_NEWTON, SIMPLEX
-from skde.fit.plan import FitPlan, Search, limits_before_end
+from skde.fit.plan import FitPlan, Search, choose_searches, limits_before_end, list_searches
 from skde.fit.polish_budget import check_polish, default_evals, reserve_evals
 from skde.islands import Migration
 from skde.minimizer.parameters import LARGEST_FINAL, MinimizerParameters
@@ -24,8 +24,10 @@ from skde.stopping import Limits, StoppingRules, check_limits, check_stopping
 from skde.utils.random_state import first_seed
 from skde.utils.validation import check_choice, check_dtype, check_int, check_start
 
+PROBE = 50  # evaluations for every variable of the search that shows how many a time limit allows
 
-def make_plan(given: MinimizerParameters, objective: Objective, x0: Any) -> FitPlan:
+
+def make_plan(given: MinimizerParameters, objective: Objective, x0: Any, asked: bool) -> FitPlan:
     """Return the plan of a new fit.
 
     Parameters
@@ -36,17 +38,25 @@ def make_plan(given: MinimizerParameters, objective: Objective, x0: Any) -> FitP
         The objective, of which box, variables and rules count.
     x0 : array-like or None
         The first points of every initial population, as points of the box.
+    asked : bool
+        Whether a user evaluates the points, so that nobody knows how long this takes.
     """
     n_runs, n_islands = check_int("n_runs", given.n_runs, 1, 2**20), check_int("n_islands", given.n_islands, 1, 2**16)
     limits, final_evals, dim = limits_of(given), check_final_evals(given), len(objective.box)
     polish = check_polish(given.polish)
-    default, n_restarts = False, 0
+    default, n_restarts, timed = False, 0, False
     if isinstance(given.algorithm, str) and given.algorithm == AUTO:
         restarts = make_restarts(given, objective, limits, n_islands)
-        kept = sum((search.evals or 0) + local_evals(search.evals or 0) for search in restarts)
+        kept = sum((search.evals or 0) + local_evals(search.evals or 0, dim) for search in restarts)
         choice = choose(given, objective, x0, limits.without(kept, dim), n_islands)
         left = limits.without(kept + choice.polish_evals, dim).max_evals if restarts else None
-        searches, n_restarts = (*restarts, *searches_of(choice.algorithm, left)), len(restarts)
+        searches, n_restarts = (*restarts, *list_searches(choice.algorithm, left)), len(restarts)
+        by_time = limits.max_time is not None and not asked
+        timed = by_time and leaves_all(given, replace(limits, max_time=None), n_islands)
+        if given.verbose:
+            print_choice(choice, n_restarts, timed)
+        if timed:
+            searches = choose_searches(dim, objective.rules is not None, is_discrete(objective), PROBE * dim)
         if polish is None and choice.polish_evals:
             polish, default = SIMPLEX if isinstance(choice.algorithm, AlgorithmSequence) else QUASI_NEWTON, True
     else:
@@ -59,6 +69,7 @@ def make_plan(given: MinimizerParameters, objective: Objective, x0: Any) -> FitP
         constrained=objective.rules is not None,
         searches=searches,
         n_restarts=n_restarts,
+        timed=timed,
         polish=polish,
         polish_is_default=default,
         final_evals=final_evals,
@@ -178,20 +189,21 @@ def make_restarts(
     given: MinimizerParameters, objective: Objective, limits: Limits, n_islands: int
 ) -> tuple[Search, ...]:
     """Return the independent restarts of a fit without limits; none where something else says when it is to end."""
-    variables, rules = objective.variables, (given.tol, given.stagnation, given.polish)
-    unlimited = limits == Limits() and rules == (None, None, None) and not (given.atol or given.final_evals)
-    discrete = variables is not None and variables.discrete
-    if not unlimited or n_islands > 1 or objective.rules is not None or discrete:
+    if not leaves_all(given, limits, n_islands) or objective.rules is not None or is_discrete(objective):
         return ()
     return tuple(Search((algorithm,), evals) for algorithm, evals in list_restarts(len(objective.box)))
 
 
-def searches_of(algorithm: Algorithm | AlgorithmSequence, evals: int | None = None) -> tuple[Search, ...]:
-    """Return the searches that "auto" chose; one alone plans with these evaluations."""
-    if isinstance(algorithm, Algorithm):
-        return (Search((algorithm,), evals),)
-    parts = zip(algorithm.algorithms, algorithm.evals, strict=True)
-    return tuple(Search((one,), evals) for one, evals in parts)
+def leaves_all(given: MinimizerParameters, limits: Limits, n_islands: int) -> bool:
+    """Return whether a user leaves to the fit how it searches and when it ends."""
+    rules = given.tol, given.stagnation, given.polish
+    unlimited = limits == Limits() and rules == (None, None, None) and not (given.atol or given.final_evals)
+    return unlimited and n_islands == 1
+
+
+def is_discrete(objective: Objective) -> bool:
+    """Return whether some variables have steps."""
+    return objective.variables is not None and objective.variables.discrete
 
 
 def running_algorithm(plan: FitPlan, spent: tuple[int, ...]) -> Algorithm | AlgorithmSequence | list[Algorithm]:
@@ -233,13 +245,16 @@ def choose(given: MinimizerParameters, objective: Objective, x0: Any, limits: Li
             polish=default_evals(dim, None if polish is not None else limits.evals(dim)),
         )
     )
-    if given.verbose:
-        print_choice(choice)
     return choice
 
 
-def print_choice(choice: Choice) -> None:
+def print_choice(choice: Choice, n_restarts: int, timed: bool) -> None:
     """Print what "auto" chose, and why."""
+    if timed:
+        print("skde: algorithm='auto' searches a little, and plans by the time that is left then")
+        return
+    if n_restarts:
+        print(f"skde: algorithm='auto' makes up to {n_restarts} searches, and ends when {LEAST_AGREEING} of them agree")
     text = str(choice.algorithm)
     if choice.polish_evals:
         method = SIMPLEX if isinstance(choice.algorithm, AlgorithmSequence) else QUASI_NEWTON

@@ -257,7 +257,6 @@ class Minimizer(MinimizerParameters):
     REQUIRED_KEYS: ClassVar[dict[str, Any]] = REQUIRED_KEYS
     OPTIONAL_KEYS: ClassVar[dict[str, Any]] = OPTIONAL_KEYS
 
-    _plan: FitPlan
     _objective: Objective | None  # None: `tell` is given its values, or `resume` is given it after loading
     _source: dict[str, Any]  # of a fit that was loaded: how its objective is found again
 
@@ -349,7 +348,7 @@ class Minimizer(MinimizerParameters):
             self._check_warm(engine, objective, x0)
         else:
             self._objective = objective  # before the fit, so that Ctrl-C leaves no fit with another function
-            self._fit = self._make_fit(engine, objective, x0)
+            self._fit = self._make_fit(engine, objective, x0, asked=False)
         self._objective = objective
         return self._prepare(objective)
 
@@ -385,7 +384,7 @@ class Minimizer(MinimizerParameters):
             check_rules(fit.rules, resolved.rules)
         check_parameters(self)
         check_polishable(self.polish, resolved)
-        self._objective, self._plan = resolved, renew_plan(self, self._plan)
+        self._objective, fit.plan = resolved, renew_plan(self, self._plan)
         fit.population.set_limits(self._schedule.last_generations())
         self._search(*self._prepare(resolved))
         return self
@@ -403,9 +402,12 @@ class Minimizer(MinimizerParameters):
 
     @property
     def _begun_plan(self) -> FitPlan:
-        if not hasattr(self, "_plan"):
-            self._require_fit()
-        return self._plan
+        return self._plan if hasattr(self, "_fit") else self._require_fit().plan_of()
+
+    @property
+    def _plan(self) -> FitPlan:
+        """The plan of the fit."""
+        return self._fit.plan_of()
 
     @property
     def _limits(self) -> FloatArray:
@@ -417,15 +419,15 @@ class Minimizer(MinimizerParameters):
         """The variables of the fit where they are typed, else the box."""
         return self._plan.box if self._plan.variables is None else self._plan.variables
 
-    def _make_fit(self, engine: Engine, objective: Objective, x0: Any) -> Fit:
+    def _make_fit(self, engine: Engine, objective: Objective, x0: Any, asked: bool) -> Fit:
         """Return a new fit; of the objective only box, variables and rules are used."""
         if objective.variables is not None and x0 is not None:
             x0 = objective.variables.encode(objective.variables.points(x0))
-        plan = make_plan(self, objective, x0)
+        plan = make_plan(self, objective, x0, asked)
         for place in range(max(plan.n_restarts, 1), len(plan.searches)):  # parameters and memory are checked now
             engine.check_memory(*plan.populations(place, spent=plan.searches[0].evals or 0))
         fit = Fit(Population(engine, self._customize_spec(plan.batch(0, engine.check_memory))))
-        self._plan, fit.rules = plan, objective.rules
+        fit.plan, fit.rules = plan, objective.rules
         self._note_parameters()
         return fit
 
@@ -480,7 +482,8 @@ class Minimizer(MinimizerParameters):
         fit, plan, schedule = self._fit, self._plan, self._schedule
         if not (fit.population.done and plan.final_evals):
             fit.ledger.final.values = None
-        with stop_request(self, fit, plan.evals_after(len(fit.ledger.spent)) * plan.n_runs) as stop:
+        later_evals = None if plan.timed else plan.evals_after(len(fit.ledger.spent)) * plan.n_runs
+        with stop_request(self, fit, later_evals) as stop:
             run_phases(schedule, objective, execution, stop, self.verbose)
         if objective.rules is not None or not fit.batch.host("differed").any():  # else two finite values are known
             fit.warn_without_value()
@@ -488,7 +491,7 @@ class Minimizer(MinimizerParameters):
     @property
     def _schedule(self) -> Schedule:
         """The schedule of the fit, by the limits of its plan."""
-        return Schedule(self._fit, self._plan, self._customize_spec, print_news if self.verbose else None)
+        return Schedule(self._fit, self._customize_spec, print_news if self.verbose else None)
 
     def _check_warm(self, engine: Engine, objective: Objective, x0: Any) -> None:
         """Check that the runs can continue from their populations, and plan the rest."""
@@ -497,7 +500,7 @@ class Minimizer(MinimizerParameters):
         if before is None and "problem" in source:
             before = find_saved_objective(self, source, self._space, fit.rules)
         check_warm_objective(before, self._plan.box, objective, x0)
-        self._plan = plan = warm_plan(self, self._plan, len(self._fit.ledger.spent))
+        fit.plan = plan = warm_plan(self, self._plan, len(self._fit.ledger.spent))
         now = replace(plan, planned=plan.search_limits.without(plan.polish_evals, plan.dim))
         check_warm_spec(fit, now.batch(len(self._fit.ledger.spent), engine.check_memory), engine)
         self._check_unchanged()
@@ -685,7 +688,7 @@ class Minimizer(MinimizerParameters):
                 self._library = CallerLibrary.of(self.bounds)
                 engine = self._make_engine(None, objective.variables)
                 check_device_of_library(self._library, engine)
-                self._fit = self._make_fit(engine, objective, None)
+                self._fit = self._make_fit(engine, objective, None, asked=True)
                 self._begin_record(self._fit)
                 self._begin_memory(self._fit, objective, by_steps=True)
         return self._fit
@@ -742,7 +745,7 @@ class Minimizer(MinimizerParameters):
         fit.restore(header, arrays)
         restore_told(fit, arrays)
         self._source, self._objective = source, None
-        self._plan, self._fit = plan, fit
+        fit.plan, self._fit = plan, fit
         self._note_parameters()
 
 

@@ -25,11 +25,11 @@ from skde.fit.past_phases import PastPhases, check_past
 from skde.fit.phases.local_search import LocalSearchPhase
 from skde.fit.phases.reevaluation import Reevaluation
 from skde.fit.phases.scipy_search import QUASI_NEWTON, SIMPLEX
-from skde.fit.plan import FitPlan, SavedPopulations, Search
+from skde.fit.plan import FitPlan, SavedPopulations, Search, list_searches
 from skde.fit.polish_budget import check_polish
 from skde.islands import Migration
 from skde.minimizer.parameters import MinimizerParameters
-from skde.minimizer.plan import check_final_evals, check_migration, choose_dtype, limits_of, rules_of, searches_of
+from skde.minimizer.plan import check_final_evals, check_migration, choose_dtype, limits_of, rules_of
 from skde.objectives.feasibility import calls_of
 from skde.stopping import Limits, check_limits
 from skde.typing import FloatArray
@@ -61,6 +61,7 @@ OPTIONAL_KEYS: dict[str, Any] = {
     "polish_evals": int,
     "sequence": dict,
     "n_restarts": int,
+    "timed": bool,
 }
 SEQUENCE: dict[str, Any] = {"evals": list, "spent": list}
 
@@ -110,6 +111,8 @@ def fit_state(
     if isinstance(algorithm, AlgorithmSequence):
         if plan.n_restarts:
             header["n_restarts"] = plan.n_restarts
+        if plan.timed:
+            header["timed"] = True
         header["sequence"] = {name: list(getattr(algorithm, name)) for name in SEQUENCE}
     if spec.variables is not None:
         header["variables"] = spec.variables.describe()
@@ -163,7 +166,7 @@ def read_spent(header: dict[str, Any]) -> tuple[int, ...]:
 def read_searches(header: dict[str, Any]) -> tuple[Search, ...]:
     """Return the searches of a saved fit."""
     if "sequence" in header:
-        return searches_of(read_sequence(header))
+        return list_searches(read_sequence(header))
     algorithm = read_algorithm_argument(header)
     return (Search((algorithm,) if isinstance(algorithm, Algorithm) else tuple(algorithm)),)
 
@@ -280,6 +283,7 @@ def build_plan(
         constrained=constrained,
         searches=searches,
         n_restarts=check_int("n_restarts", header.get("n_restarts", 0), 0, len(searches)),
+        timed=header.get("timed", False),
         polish=False if polish is None else polish,
         polish_is_default=default,
         final_evals=check_final_evals(given),
