@@ -257,7 +257,7 @@ class FitPlan:
     def choose(self, evals: int) -> tuple[Search, ...]:
         """Return the searches of "auto" for so many evaluations of a run."""
         discrete = self.variables is not None and self.variables.discrete
-        return choose_searches(self.dim, self.constrained, discrete, evals)
+        return plan_searches(self.dim, self.constrained, discrete, evals)
 
     def seeds_at(self, place: int, seeds: IntArray) -> IntArray:
         """Return the seeds of all populations of a search from those of the first one."""
@@ -270,7 +270,7 @@ class FitPlan:
         return Archipelago()
 
 
-def choose_searches(dim: int, constrained: bool, discrete: bool, evals: int) -> tuple[Search, ...]:
+def plan_searches(dim: int, constrained: bool, discrete: bool, evals: int) -> tuple[Search, ...]:
     """Return the searches of "auto" for so many evaluations of a run."""
     found = rule(FitProperties(dim=dim, max_evals=evals, constrained=constrained, discrete=discrete)).algorithm
     return list_searches(found, evals)

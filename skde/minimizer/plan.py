@@ -14,7 +14,7 @@ from skde.algorithms.base import MOST_INDIVIDUALS
 from skde.algorithms.restarts import LEAST_AGREEING, list_restarts, local_evals
 from skde.algorithms.sequence import AlgorithmSequence
 from skde.fit.phases.scipy_search import QUASI_NEWTON, SIMPLEX
-from skde.fit.plan import FitPlan, Search, choose_searches, limits_before_end, list_searches
+from skde.fit.plan import FitPlan, Search, limits_before_end, list_searches, plan_searches
 from skde.fit.polish_budget import check_polish, default_evals, reserve_evals
 from skde.islands import Migration
 from skde.minimizer.parameters import LARGEST_FINAL, MinimizerParameters
@@ -56,7 +56,7 @@ def make_plan(given: MinimizerParameters, objective: Objective, x0: Any, asked: 
         if given.verbose:
             print_choice(choice, n_restarts, timed)
         if timed:
-            searches = choose_searches(dim, objective.rules is not None, is_discrete(objective), PROBE * dim)
+            searches = plan_searches(dim, objective.rules is not None, is_discrete(objective), PROBE * dim)
         if polish is None and choice.polish_evals:
             polish, default = SIMPLEX if isinstance(choice.algorithm, AlgorithmSequence) else QUASI_NEWTON, True
     else:
