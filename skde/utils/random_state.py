@@ -42,7 +42,7 @@ def island_seeds(seeds: Any, n_islands: int) -> Any:
 
 
 def restart_seeds(seeds: Any, place: int) -> Any:
-    """Return the seeds of the same populations in another search; those of the first search, place 0, are `seeds`."""
+    """Return the seeds of the same populations in another search; at place 0, the first search, they are `seeds`."""
     return seeds.copy() if place == 0 else split_mix(seeds + np.uint64(place * 0x8CB92BA72F3D8DD7 % 2**64))
 
 
