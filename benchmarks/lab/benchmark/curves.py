@@ -73,7 +73,7 @@ def curve_entries(histories: Sequence[History | None], f_opt: float, zero: float
 
 
 def errors_at(points: IntArray, n_evals: IntArray, error: FloatArray) -> list[float | None]:
-    """Return the error of a run at some evaluations: that of the last value before, None if there is none."""
+    """Return the error of a run at some evaluations: the last value's before, None if there is none."""
     places = np.searchsorted(n_evals, points, side="right") - 1
     return [round_value(float(error[place])) if place >= 0 else None for place in places]
 

@@ -66,7 +66,7 @@ class GrowingRecording:
     write: Callable[[Any, Record], None] = write_record
 
     def begin(self, settings: Any, empty: Record) -> Record:
-        """Return the record to continue: that of an existing file with the same settings, or a new one.
+        """Return the record to continue: an existing file's with the same settings, or a new one.
 
         An empty file counts as none.
 

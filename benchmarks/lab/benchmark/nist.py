@@ -108,7 +108,7 @@ def misra1d(X: Array, b: Array) -> Array:
 
 
 def nelson(X: Array, b: Array) -> Array:
-    """Return b1 - b2 x1 exp(-b3 x2), of which the target is the logarithm of y."""
+    """Return b1 - b2 x1 exp(-b3 x2); its target is the logarithm of y."""
     return b[0] - b[1] * X[:, 0] * np.exp(-b[2] * X[:, 1])
 
 

@@ -137,7 +137,7 @@ class Tuning:
     budget : str
         Budget of an experiment.
     parameters : mapping of str to tuple of str
-        The tuned parameters by algorithm; the others are those of the algorithm's preset of the paper.
+        The tuned parameters by algorithm; the others are in the algorithm's preset of the paper.
     preset, test : str
         Rules and test of the races, as for `RacingTuner`.
     """

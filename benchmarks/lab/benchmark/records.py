@@ -6,7 +6,7 @@ one function in one dimension, is such a line. It has no values that follow from
 - a value that all runs have is written once; `settings` has the number of runs;
 - only one of `best` and `error` is written if the other follows from it and `f_opt`, the function's minimum;
 - version, processor, commit and day are in the list `sources`; a cell has their index, `source`;
-- a cell leaves out those of the entries `REPEATED` that are equal to those of the cell before it, and has null where
+- a cell leaves out entries of `REPEATED` that are equal to the cell's before it, and has null where
   the cell before it has an entry that it has not.
 
 A cell may also have convergence curves (`skde.benchmark.curves`) and failures, the runs that raised.
@@ -34,7 +34,7 @@ LISTS = ("best", "error", "n_evals")
 PER_RUN = (*LISTS, "violation", "feasible", "solved_at", "run_seconds")
 NAMES = {"function": str, "dim": int, "algorithm": str, "seconds": int | float}
 SOURCE = ("skde", "cpu", "commit", "date")
-# Entries that are not written where they are equal to those of the cell before.
+# Entries that are not written where the cell before has the same.
 REPEATED = ("part", "function", "dim", "algorithm", "f_opt", "n_evals", "source")
 # Significant digits of errors: the statistics treat errors that agree in these as equal.
 DIGITS = 10
@@ -165,7 +165,7 @@ def complete_cells(cells: Sequence[Any]) -> list[Any]:
 
 
 def without_repeats(cells: Sequence[Cell]) -> list[Cell]:
-    """Return cells in their written form without the entries that are equal to those of the cell before."""
+    """Return cells in their written form without the entries that the cell before has too."""
     kept: list[Cell] = []
     shared: Cell = {}
     for cell in cells:

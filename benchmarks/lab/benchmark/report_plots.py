@@ -325,7 +325,7 @@ def times_plot(experiment: SuiteResults, prefix: str) -> tuple[Plot, ReportTable
     svg = panels_svg(panels, "microseconds an evaluation", name)
     note = (
         "Seconds of all runs of a cell, divided by their evaluations; the median over the functions. The runs of skde "
-        "are done together, those of other libraries one after the other."
+        "are done together, other libraries' one after the other."
     )
     header = ["algorithm", "dim", "population", "microseconds an evaluation"]
     return Plot(name, "Time over dimensions and populations", note, svg), ReportTable(name, "", "", header, table)

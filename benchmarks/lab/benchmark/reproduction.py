@@ -284,7 +284,7 @@ def find_preset_of(paper: Paper, algorithm: str, **parameters: Any) -> Algorithm
 
 
 def available(paper: Paper) -> list[str]:
-    """Return the algorithms that the paper tuned and of which skde has a preset with its parameters."""
+    """Return the algorithms that the paper tuned and that have a preset with its parameters."""
     tuned = () if paper.tuning is None else paper.tuning.parameters
     return [name for name in tuned if hasattr(ALGORITHMS.get(name), paper.name)]
 

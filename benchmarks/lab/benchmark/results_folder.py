@@ -63,7 +63,7 @@ class SuiteResults:
 
     @property
     def has_suites_zero(self) -> bool:
-        """Whether solved runs are those of the suite: the records have the times until these are solved."""
+        """Whether runs are solved as the suite says: the records have the times until these are solved."""
         return self.zero == zero_of(self.suite)
 
     @property
@@ -159,7 +159,7 @@ def read_folder(folder: str | os.PathLike[str], zero: float | None = None) -> Fo
     Parameters
     ----------
     folder : path
-        The folder; all its files `*.json` are read, those of its folders are not.
+        The folder; all its files `*.json` are read, its folders' are not.
     zero : float or None, default None
         Errors up to this limit are solved; None: the limit of papers on the suite.
 
@@ -272,7 +272,7 @@ def remarks(experiment: SuiteResults) -> list[str]:
 
 
 def remarks_on_minima(experiment: SuiteResults) -> list[str]:
-    """Return remarks on functions of which f_opt is too high, or so low that differences of the runs are lost."""
+    """Return remarks on functions whose f_opt is too high, or so low that differences of the runs are lost."""
     by_function: dict[tuple[str, int], list[Cell]] = {}
     for cell in experiment.record["cells"]:
         if "f_opt" in cell:

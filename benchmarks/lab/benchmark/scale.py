@@ -38,7 +38,7 @@ COPY_BYTES = 2**30
 COPIES = 5
 LEAST_GENERATIONS = 2
 LEAST_WARM, MOST_WARM = 2, 100
-# A peer's time is that of a run less that of a shorter one.
+# A peer's time is a run's less a shorter run's.
 PEER_SHORT, PEER_TIMES = 2, 5
 DIGITS = 4
 

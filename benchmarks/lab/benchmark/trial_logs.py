@@ -1,8 +1,8 @@
-"""The folder of a platform's files: those of finished trials, and those of whole cells, which the platform reads.
+"""The folder of a platform's files: of finished trials, and of whole cells, which the platform reads.
 
     FOLDER/runs.json             the record
     FOLDER/runs.json.trials      the finished trials of the cells that it does not have yet
-    FOLDER/ALGORITHM/            the platform's files, as its logger writes those of one experiment
+    FOLDER/ALGORITHM/            the platform's files, as its logger writes them for one experiment
     FOLDER/.trials/ALGORITHM/    the files of the finished trials of incomplete cells, a folder each
 
 A trial's files are written to a folder with another name, which is renamed when they are complete. So a process may be
@@ -104,7 +104,7 @@ class TrialLogs:
         Raises
         ------
         OSError
-            If they cannot be written; those of the trials are untouched.
+            If they cannot be written; the trials' are untouched.
         """
         trials = [self._trial(function, dim, algorithm, run) for run in range(runs)]
         written = [trial for trial in trials if trial.is_dir()]

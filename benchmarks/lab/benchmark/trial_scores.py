@@ -31,7 +31,7 @@ def rank_scores(errors: Sequence[FloatArray], seconds: Sequence[FloatArray], sol
     errors : sequence of ndarray of shape (n,)
         The errors of each algorithm's trials; infinite for a trial that failed.
     seconds : sequence of ndarray of shape (n,)
-        The seconds after which each trial was solved; those of trials that are not solved do not count.
+        The seconds after which each trial was solved; trials that are not solved do not count.
     solved : float, default 1e-8
         The largest error of a solved trial.
 

@@ -338,7 +338,7 @@ def run_batch(measurement: Measurement, problem: Function) -> RunsOutcome | None
 
 
 def shift_histories(histories: Sequence[History | None], minima: Sequence[float]) -> list[History | None]:
-    """Return histories of errors from those of values."""
+    """Return histories of errors from histories of values."""
     return [
         None if history is None else replace(history, best=history.best - f_opt)
         for history, f_opt in zip(histories, minima, strict=True)

@@ -1,6 +1,6 @@
 """Ranks of "auto", every algorithm of skde and other libraries on CEC 2017 and CEC 2011 by budget.
 
-The functions are those of minionpy: CEC 2017 in 10 variables, CEC 2011 in its own 1 to 240. The finished parts are
+The functions come from minionpy: CEC 2017 in 10 variables, CEC 2011 in its own 1 to 240. The finished parts are
 lines of a file; the same command does not repeat them.
 """
 
@@ -64,7 +64,7 @@ def functions(suite: str) -> Iterator[Function]:
 def rows(parts: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield the mean ranks of all algorithms by suite and budget.
 
-    p is that of the test of "auto" against the lowest mean rank, adjusted by Holm's method for all algorithms.
+    p tests "auto" against the lowest mean rank, adjusted by Holm's method for all algorithms.
     """
     found = {(part["suite"], part["per_variable"], part["algorithm"]): part["errors"] for part in parts}
     for suite, per_variable, names in EXPERIMENTS:

@@ -78,7 +78,7 @@ def parse_arguments(text: str, script: str, arguments: Sequence[str] | None) -> 
 def finish_parts(
     file: Path, names: Sequence[str], keys: Iterable[tuple[Any, ...]], measure: Callable[..., dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Return all parts, of which the file gets those that it has not; `names` are the entries that make a key."""
+    """Return all parts; the file gets the ones that it has not; `names` are the entries that make a key."""
     parts = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
     done = {tuple(part[name] for name in names) for part in parts}
     with file.open("a") as stream:
@@ -111,7 +111,7 @@ def histories(dim: int, evals_per_dim: int, name: str) -> Iterator[tuple[IntArra
 
 
 def run(optimizer: Optimizer, function: Function, evals: int, seed: int) -> History:
-    """Return the history of a run by evaluations: that of a Minimizer has an entry for each generation only."""
+    """Return the history of a run by evaluations: a Minimizer's has an entry for each generation only."""
     if not isinstance(optimizer, SkdeOptimizer):
         return optimizer.minimize(function, evals, seed)
     evaluations = EvaluationCounter(function, evals)
@@ -123,7 +123,7 @@ def run(optimizer: Optimizer, function: Function, evals: int, seed: int) -> Hist
 def rows(parts: Iterable[dict[str, Any]]) -> dict[int, dict[int, list[dict[str, Any]]]]:
     """Return the figures of each algorithm by evaluations for each variable and dimension.
 
-    The lowest mean rank is first. p is that of the test against it, adjusted by Holm's method for all algorithms of the
+    The lowest mean rank is first. p tests against it, adjusted by Holm's method for all algorithms of the
     group.
     """
     groups: dict[tuple[int, int], list[dict[str, Any]]] = {}

@@ -1,6 +1,6 @@
 """Shares of reached targets over evaluations of "auto" and others on BBOB, with 10000 evaluations a variable.
 
-Functions, instances and targets are those of comparison.py. The finished parts are lines of a file; the same command
+Functions, instances and targets are comparison.py's. The finished parts are lines of a file; the same command
 does not repeat them.
 """
 

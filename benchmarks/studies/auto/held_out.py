@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def measure_parts(file: Path) -> list[dict[str, Any]]:
-    """Return all parts, of which the file gets those that it has not."""
+    """Return all parts; the file gets the ones that it has not."""
     return finish_parts(file, ("suite", "per_variable", "algorithm"), plan_parts(), measure)
 
 
@@ -73,7 +73,7 @@ def errors_of(functions: Iterable[Function], per_variable: int, name: str) -> li
 def rows(parts: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield the figures of each algorithm by budget, the lowest mean rank over all functions first.
 
-    p is that of the test against the lowest mean rank, adjusted by Holm's method for all algorithms.
+    p tests against the lowest mean rank, adjusted by Holm's method for all algorithms.
     """
     for per_variable, names in EXPERIMENTS:
         medians = {suite: median_errors(parts, suite, per_variable, names) for suite in SUITES}

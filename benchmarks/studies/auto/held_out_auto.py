@@ -1,6 +1,6 @@
 """Ranks of "auto" as it is now on the suites of held_out.py, among the runs of the others that this has measured.
 
-The finished parts are those of held_out.py, and stay as they are: "auto" alone runs again.
+The finished parts are held_out.py's, and stay as they are: "auto" alone runs again.
 """
 
 from __future__ import annotations

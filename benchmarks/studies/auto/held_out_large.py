@@ -1,6 +1,6 @@
 """Ranks of "auto" with large budgets on the suites of held_out.py, after its choice for 10 to 15 variables changed.
 
-The functions are those of held_out_middle.py in at most 15 variables. The finished parts are lines of a file; the same
+The functions are as in held_out_middle.py, in at most 15 variables. The finished parts are lines of a file; the same
 command does not repeat them.
 """
 

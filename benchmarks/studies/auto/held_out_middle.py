@@ -1,6 +1,6 @@
 """Ranks of "auto" with middle budgets on the suites of held_out.py, after its choice for them changed.
 
-The functions are those of held_out.py, and such as no record had before: CEC 2019, and more variables. The finished
+The functions are held_out.py's, and such as no record had before: CEC 2019, and more variables. The finished
 parts are lines of a file; the same command does not repeat them.
 """
 
@@ -60,9 +60,9 @@ def functions(suite: str, dim: int) -> Iterator[Function]:
 
 
 def rows(parts: Sequence[dict[str, Any]], groups: Groups) -> Iterator[dict[str, Any]]:
-    """Yield the mean ranks of all algorithms by group, and those of "auto" by suite.
+    """Yield the mean ranks of all algorithms by group, and of "auto" by suite.
 
-    p is that of the test of "auto" against the lowest mean rank, adjusted by Holm's method for all algorithms.
+    p tests "auto" against the lowest mean rank, adjusted by Holm's method for all algorithms.
     """
     found = {(part["suite"], part["dim"], part["algorithm"]): part["errors"] for part in parts}
     for group, (places, names) in groups.items():

@@ -60,7 +60,7 @@ def fit_auto(objective: Any, bounds: Any, *, polish: bool, **parameters: Any) ->
 def rows(parts: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield the numbers of runs that are solved without and with the polish, without it only and with it only.
 
-    p is that of the sign test on the runs that one of the two solves.
+    p comes from the sign test on the runs that one of the two solves.
     """
     found = {(part["dim"], part["per_variable"], part["polish"]): part for part in parts}
     for dim, per_variable in product(DIMS, EVALS):

@@ -82,8 +82,8 @@ def measure(suite: str, dim: int, per_variable: int, polish: bool) -> dict[str, 
 def rows(parts: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield the numbers of functions on which the quasi-Newton end is better and worse.
 
-    `lower` and `higher` are those of median errors, and p is that of the sign test on them. `better` and `worse` are
-    those of the rank-sum test on each function.
+    `lower` and `higher` count median errors, and p comes from the sign test on them. `better` and `worse` come
+    from the rank-sum test on each function.
     """
     found = {(part["suite"], part["dim"], part["per_variable"], part["polish"]): part for part in parts}
     for suite, dim in DIMS:
@@ -108,7 +108,7 @@ def rows(parts: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def take_medians(errors: Sequence[Sequence[float]]) -> Any:
-    """Return errors by function, of which those that count as zero are."""
+    """Return errors by function, with zero where they count as zero."""
     values = np.array(errors)
     return np.where(values < SOLVED, 0.0, values)
 

@@ -3,7 +3,7 @@
 python benchmarks/studies/models/nist_without_residuals.py --seeds 3 --out benchmarks/records/nist-auto.json
 
 A fit has 10000 evaluations for each parameter. The boxes go from 0 to 10 times the largest of the two starts and the
-certified value of each parameter, with its sign given. Digits are those of benchmarks/studies/models/nist.py.
+certified value of each parameter, with its sign given. Digits are as in benchmarks/studies/models/nist.py.
 """
 
 from __future__ import annotations

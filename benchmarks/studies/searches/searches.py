@@ -185,7 +185,7 @@ def compare(options: argparse.Namespace, rows: list[dict[str, Any]], save: Calla
 def summary(rows: list[dict[str, Any]], measure: str) -> list[dict[str, Any]]:
     """Return mean ranks, over the tasks and splits that all searches have, and the tasks that the first one wins.
 
-    p is that of Wilcoxon's two-sided test of the tasks' means against those of the first search. Inner scores of
+    p comes from Wilcoxon's two-sided test of the tasks' means against the first search's. Inner scores of
     searches with other inner splits do not count.
     """
     names = [name for name in SEARCHES if any(row["search"] == name for row in rows)]

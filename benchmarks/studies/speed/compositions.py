@@ -35,7 +35,7 @@ def microseconds(call: Callable[[], Any], points: int) -> float:
 
 
 def compare(name: str, dim: int, points: int, repeats: int) -> dict[str, Any]:
-    """Return the medians of one function, and that of the ratios of each turn."""
+    """Return the medians of one function, and of the ratios of each turn."""
     ours, theirs = get_problem(f"janssen2024/{name}", dim=dim, data="official"), minionpy.CEC2017Functions
     function = theirs(NUMBERS[name], dim)
     X = np.random.default_rng(0).uniform(-100.0, 100.0, (points, dim))

@@ -2,7 +2,7 @@
 
     python benchmarks/studies/speed/rotations.py --out benchmarks/records/rotations-NAME.json
 
-The setting is that of Table 3: 250 individuals of DE in 100 variables, 10,000,000 evaluations. A figure is the median
+The setting is from Table 3: 250 individuals of DE in 100 variables, 10,000,000 evaluations. A figure is the median
 of whole fits after a short one; fits of one run and of several take turns.
 """
 
@@ -37,7 +37,7 @@ def fit_seconds(problem: Any, evals: int, n_runs: int, seed: int, device: str) -
 
 
 def measure(function: str, evals: int, runs: int, repeats: int, device: str) -> dict[str, Any]:
-    """Return one row: the seconds of a fit of one run, and those of a run where `runs` are made together."""
+    """Return one row: the seconds of a fit of one run, and of a run where `runs` are made together."""
     seconds = partial(fit_seconds, get_problem(f"janssen2024/{function}", dim=DIM), device=device)
     for n_runs in (1, runs):
         seconds(2 * POP_SIZE, n_runs, 0)  # compiles

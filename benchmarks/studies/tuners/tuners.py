@@ -180,7 +180,7 @@ def compare(
 def row_of(task: str, tuner: str, reached: dict[str, list[float]]) -> dict[str, Any]:
     """Return a tuner's results; lower is better.
 
-    p is that of Wilcoxon's one-sided test over the repetitions that the first tuner is not better. In the comparison
+    p comes from Wilcoxon's one-sided test over the repetitions that the first tuner is not better. In the comparison
     with its reference, p is that the tuner is not better than the reference, and p_worse that it is not worse.
     """
     values = reached[tuner]

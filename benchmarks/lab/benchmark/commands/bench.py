@@ -208,7 +208,7 @@ def bench_speed(options: Any) -> int:
 
 
 def bench_scale(options: Any) -> int:
-    """Measure over sizes, and print and write the record; after an interruption, that of the finished part."""
+    """Measure over sizes, and print and write the record; after an interruption, of the finished part."""
     refuse_options(options, ("threads",), "has no effect with --scale, which uses one thread of the CPU")
     settings = scale_sizes.ScaleSettings(
         options.algorithms or tuple(ALGORITHMS),

@@ -158,7 +158,7 @@ class Fabris2012(Reproduction):
         return [line if comparable else line.incomparable for comparable, line in lines]
 
     def time_line(self, table: PublishedTable, experiment: PaperExperiment, cell: Cell) -> Line:
-        """Return milliseconds, the median of one run alone; the paper's of Fig. 3 are those of Tables 2 and 4."""
+        """Return milliseconds, the median of one run alone; the paper's of Fig. 3 are in Tables 2 and 4."""
         figure = table.number == "fig. 3"
         source = self.paper.tables["2" if experiment.algorithm == STRATEGIES[0] else "4"] if figure else table
         place = next(place for place in experiment.places if place.table == table.number)

@@ -44,8 +44,8 @@ NOTES = (
         data=("generated",),
     ),
     Note(
-        "with 50 variables all trials of DE 50 and of cujDE 50, 100 and 250 are solved, those of DE 50 last, as in the "
-        "paper; the order of the other three is that of times, which are of this machine; of the rows behind, only "
+        "with 50 variables all trials of DE 50 and of cujDE 50, 100 and 250 are solved, DE 50's last, as in the "
+        "paper; the other three are in the order of times, which are of this machine; of the rows behind, only "
         "DE 100 and cujDE 500 are in the other order",
         function="F1",
         data=("official",),
@@ -78,7 +78,7 @@ NOTES = (
     ),
     Note(
         "with 50 variables 4 of the 6 pairs of cujDE's sizes are in the paper's order, here 3, and of the other two "
-        "only that of 50 and 500 beyond chance; the paper does not say its number of variables",
+        "only between 50 and 500 beyond chance; the paper does not say its number of variables",
         function="F10",
         data=("official",),
     ),
@@ -165,7 +165,7 @@ class Janssen2024(Reproduction):
 
 
 def rank_lines(table: PublishedTable, trials: Sequence[tuple[Any, Cell]], data: str = "generated") -> list[Line]:
-    """Return the ranks on every function that all eight algorithms have run on, and those of the sums of scores.
+    """Return the ranks on every function that all eight algorithms have run on, and the ranks of the sums of scores.
 
     Without such a function there are the paper's ranks alone. `data` selects the reasons of ranks that differ.
     """

@@ -30,7 +30,7 @@ EVALS, SECONDS = 1_000_000, 1.0  # of a run on a CPU and on a GPU
 SIGNIFICANCE, ZERO = 0.01, 1e-12
 MARKS = "2 (marks)"
 TIES = "ours make more evaluations in double precision, so that more of them tie at the minimum"
-DATA = "matrices and minimisers are drawn here; the paper's are those of CEC 2005 (--data official)"
+DATA = "matrices and minimisers are drawn here; the paper's come from CEC 2005 (--data official)"
 NOTES = (
     Note(
         "the paper has no formula, only f_griewank(f_rosenbrock), and its DE found 0 in all runs: what it ran is "
@@ -70,7 +70,7 @@ NOTES = (
         (10,),
     ),
     Note("a few runs end in a valley that is 118 higher: as it seems, about 5 of the paper's 100", "f10", ("de",)),
-    Note("minima 118 apart, of which every run finds one", "f10", ("pso",), (10,)),
+    Note("minima 118 apart; every run finds one", "f10", ("pso",), (10,)),
     Note(
         "depends on how many neighbours a particle has, which the paper does not say: two, as its source has, 3178 "
         "(458) on average over 100 runs of 1e6 evaluations; four 3066 (397), six 2919 (379), eight 2795 (409)",
@@ -130,7 +130,7 @@ class Nashed2012(Reproduction):
     of_best: ClassVar[bool] = True
 
     def experiments(self, device: str) -> list[PaperExperiment]:
-        """Return the cells of Table 2, of which some also have a curve of Fig. 2."""
+        """Return the cells of Table 2; some also have a curve of Fig. 2."""
         limits = {"max_evals": EVALS} if device == "cpu" else {"max_time": SECONDS}
         return [
             PaperExperiment(

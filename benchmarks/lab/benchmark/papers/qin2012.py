@@ -44,7 +44,7 @@ class Qin2012(Reproduction):
         fixed=True,
         notes=(
             Note(
-                "the printed budget of 1e4*D evaluations cannot be that of the tables: see the rows of 1e5*D",
+                "the tables cannot have the printed budget of 1e4*D evaluations: see the rows of 1e5*D",
                 parts=("1e4*D",),
             ),
             Note(

@@ -45,7 +45,7 @@ RANKS = "follows from the errors of Tables 2 to 5, which have the reasons"
 class Wang2012(Reproduction):
     """DE, GODE and GOjDE on 19 functions in 100 to 1000 variables, their ranks and tests, and times of GOjDE.
 
-    The paper's results of CHC and G-CMA-ES are those of others; skde runs its own CHC, CMA-ES, GaDE and SOUPDE.
+    The paper takes its results of CHC and G-CMA-ES from others; skde runs its own CHC, CMA-ES, GaDE and SOUPDE.
     """
 
     paper: ClassVar[Paper] = Paper(

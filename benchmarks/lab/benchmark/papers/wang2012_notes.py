@@ -1,4 +1,4 @@
-"""Reasons why our figures differ from those of Wang and others, 2012."""
+"""Reasons why our figures differ from the figures of Wang and others, 2012."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ def read_trial(folder: Path) -> tuple[float | None, int]:
     Returns
     -------
     error, n_evals : float, int
-        The best value minus the minimum; with constraints that of the best point, by value plus violations.
+        The best value minus the minimum; with constraints at the best point, by value plus violations.
 
     Raises
     ------
