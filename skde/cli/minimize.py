@@ -91,7 +91,7 @@ def add_minimize(commands: Any) -> None:
     )
     add("--max-iter", type=integer, help="generations after the initial population")
     add("--max-stall-time", type=read_number, metavar="SECONDS", help="limit without a better value, in seconds")
-    add("--max-evals", type=integer, help="evaluations of one run (default, without other limits: 10000 a variable)")
+    add("--max-evals", type=integer, help="evaluations of one run (default: until searches agree, or 10000 a variable)")
     add("--tol", type=read_number, help="a run ends when its population's values are this close, relatively")
     add("--atol", type=read_number, help="absolute tolerance of this rule, for minima near 0 (default: 0)")
     add_fit_options(add, "float64 or float32", "threads; for a function of one point also processes")

@@ -95,8 +95,8 @@ class Minimizer(MinimizerParameters):
         Generations after the initial population, >= 0.
     max_evals : int or None, default None
         Limit on the evaluations of one run, >= 1, never exceeded: only whole generations are made, which are planned
-        as if every trial were evaluated, also where a repeated point is not (see Notes). 10000 times dim where this
-        and the limits max_iter, max_time and max_stall_time are all None.
+        as if every trial were evaluated, also where a repeated point is not (see Notes). Without any limit "auto" ends
+        when independent searches agree, and every fit after 10000 times dim (docs/which.md).
     max_time : float or None, default None
         Time limit in seconds, > 0, checked about every 50 ms, between calls of a function of one point, or after one
         call of a function of arrays, also by execution="joblib". Workers of a function of one point that hang are
@@ -195,8 +195,8 @@ class Minimizer(MinimizerParameters):
     n_evals_, n_iter_, time_ : int, int, float
         Evaluations, generations and seconds of the best run.
     converged_, message_ : bool, str
-        Whether the best run reached its target or tolerance at a feasible point; the reason for its end, and whether
-        there is no feasible point.
+        Whether the best run reached its target or tolerance at a feasible point, or independent searches agreed on it;
+        the reason for its end, and whether there is no feasible point.
     population_, fitness_ : ndarray of shape (pop_size, dim), (pop_size,)
         Population and values of the best run; of all its islands, one after the other. Values of points that are not
         feasible are infinite. Of two searches the last; the best point may be one of the first.
