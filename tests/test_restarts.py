@@ -130,16 +130,16 @@ def test_what_is_no_evidence() -> None:
     """Equal values, noise, and a callback: nothing is known."""
     flat = make().fit(lambda X: np.zeros(X.shape[:-1]))
     assert not flat.converged_
-    assert flat.n_evals_ <= 30_000
+    assert flat.n_evals_ <= 41_000
     rng = np.random.default_rng(0)
     noisy = make().fit(lambda X: valley(X) + rng.normal(size=X.shape[:-1]))
     assert not noisy.converged_
-    assert 20_000 < noisy.n_evals_ <= 30_000
+    assert 20_000 < noisy.n_evals_ <= 41_000
     stopped = make(callbacks=lambda progress: progress.n_evals > 400).fit(valley)
     assert stopped.runs_[0].status == Status.CALLBACK
     assert not stopped.converged_
     with pytest.warns(RuntimeWarning, match="no value of the objective was finite"):
-        assert make().fit(lambda X: np.full(X.shape[:-1], np.inf)).n_evals_ <= 30_000
+        assert make().fit(lambda X: np.full(X.shape[:-1], np.inf)).n_evals_ <= 41_000
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_a_larger_fit_follows_where_they_differ() -> None:
     m = make(bounds=[(-10.0, 10.0)] * 4).fit(lambda X: 4 - (np.sin(3 * X) ** 2).sum(-1))
     assert m.fun_ < 1e-9
     assert len(m.algorithm_.algorithms) > len(list_restarts(4))
-    assert m.n_evals_ <= 40_000
+    assert m.n_evals_ <= 55_000
 
 
 def test_agreement() -> None:

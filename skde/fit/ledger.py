@@ -60,6 +60,8 @@ class Ledger:
         Where the independent searches have ended, one after the other.
     agreeing : ndarray of int of shape (n_runs,)
         How many of them have ended at the best point of a run that ended for that reason.
+    finished : ndarray of bool of shape (n_runs,)
+        Whether a last local search has followed.
     """
 
     def __init__(
@@ -78,11 +80,13 @@ class Ledger:
         self.seeds: IntArray = np.zeros(n_runs, np.uint64)
         self.ends: list[Ends] = []
         self.agreeing: IntArray = np.zeros(n_runs, np.int64)
+        self.finished = np.zeros(n_runs, bool)
 
     def following(self, past: PastPhases, spent: tuple[int, ...], n_ids: int) -> Ledger:
         """Return the account of the next search."""
         ledger = Ledger(len(self.before), self.timer.following(), past, spent, n_ids)
-        ledger.seeds, ledger.ends, ledger.agreeing = self.seeds, self.ends, self.agreeing
+        ledger.seeds, ledger.ends = self.seeds, self.ends
+        ledger.agreeing, ledger.finished = self.agreeing, self.finished
         return ledger
 
     def open_local(self, dim: int) -> LocalResults:
@@ -148,7 +152,7 @@ class Ledger:
             arrays["ends"] = np.stack([np.column_stack([end.codes, end.points]) for end in self.ends]).astype(
                 np.float64
             )
-            arrays["agreeing"] = self.agreeing
+            arrays |= {"agreeing": self.agreeing, "finished": self.finished.astype(np.int64)}
         return arrays
 
     def restore(self, seconds: float, arrays: dict[str, Any]) -> None:
@@ -157,5 +161,5 @@ class Ledger:
         self.final = FinalResults.from_state(len(self.before), arrays)
         if "ends" in arrays:
             self.ends = [Ends(end[:, 1:], end[:, 0]) for end in arrays["ends"]]
-            self.agreeing = arrays["agreeing"]
+            self.agreeing, self.finished = arrays["agreeing"], arrays["finished"] == 1
         self.timer.restore(seconds, arrays["marks"])

@@ -12,6 +12,7 @@ from skde.algorithms import Algorithm
 from skde.algorithms.auto import FitProperties, rule
 from skde.algorithms.base import FitSetting
 from skde.algorithms.population_size import PopulationSchedule
+from skde.algorithms.restarts import local_evals
 from skde.algorithms.sequence import AlgorithmSequence
 from skde.engines import Spec
 from skde.engines.state.spec_builder import build_spec
@@ -129,6 +130,15 @@ class FitPlan:
         """The limits of a run without the evaluations at its end."""
         return limits_before_end(self.limits, self.final_evals)
 
+    @property
+    def evals_allowed(self) -> int | None:
+        """The evaluations of a run without those at its end; None: any number. Restarts come on top of the default."""
+        evals, limits = self.search_limits.evals(self.dim), self.limits
+        if evals is None or limits.max_evals is not None:
+            return evals
+        restarts = [search.evals or 0 for search in self.searches[: self.n_restarts]]
+        return evals + sum(each + local_evals(each, self.dim) for each in restarts)
+
     def evals_after(self, place: int) -> int:
         """Return the evaluations of a run that are planned after one of the searches."""
         return sum(search.evals or 0 for search in self.searches[place + 1 :]) + self.polish_evals
@@ -175,7 +185,7 @@ class FitPlan:
         reserved = max(self.polish_evals, polished) + others
         own = self.searches[place].evals
         if own is not None and done is None:
-            evals = limits.evals(self.dim)
+            evals = self.evals_allowed
             left = None if evals is None else evals - reserved
             if left is not None and place:
                 left = max(left - spent, least)
@@ -189,7 +199,7 @@ class FitPlan:
         """Return whether the limits leave evaluations to a search, after those of a run and its generations."""
         if self.limits.max_iter is not None and n_iter >= self.limits.max_iter:
             return False
-        evals = self.search_limits.evals(self.dim)
+        evals = self.evals_allowed
         least = int(self.searches[place].algorithms[0].pop_size or 0) * self.n_islands
         return evals is None or evals - self.polish_evals - spent >= least
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from skde.algorithms.restarts import local_evals
+from skde.algorithms.restarts import MOST_LOCAL, local_evals
 from skde.engines import Spec
 from skde.fit.agreement import count_agreeing
 from skde.fit.fit import TARGET, Fit
@@ -17,7 +17,7 @@ from skde.fit.phases.local_search import LocalSearchPhase, SearchSpace
 from skde.fit.phases.population import Population
 from skde.fit.phases.reevaluation import Reevaluation
 from skde.fit.phases.requests import RequestPhase
-from skde.fit.phases.scipy_search import QUASI_NEWTON
+from skde.fit.phases.scipy_search import MOST_VARIABLES, QUASI_NEWTON, SIMPLEX
 from skde.fit.plan import FitPlan
 from skde.fit.request_loop import end_request, n_inequalities_of
 from skde.fit.results import values_of_points
@@ -70,6 +70,8 @@ class Schedule:
                 yield restart
             if restarts and place + 1 < len(self.plan.searches):
                 self.compare_ends()
+                if (last := self.begin_last_local_search()) is not None:
+                    yield last
             if not self.begin_next_search():
                 break
             yield self.fit.population
@@ -165,7 +167,8 @@ class Schedule:
         if isinstance(rules, StoredOutcomes):
             raise ValueError("a local search needs the constraints again: set_params(constraints=...)")
         phase = fit.requests
-        if not (isinstance(phase, LocalSearchPhase) and phase.methods == methods and same(phase, fit)):
+        goes_on = isinstance(phase, LocalSearchPhase) and phase.methods == methods and not phase.last
+        if not isinstance(phase, LocalSearchPhase) or not (goes_on and same(phase, fit)):
             phase = self._new_local_search(methods, alone)
         if phase is not None and not phase.begun:
             local = fit.ledger.open_local(fit.batch.dim)
@@ -175,10 +178,26 @@ class Schedule:
             end_request(fit, phase)
         return None if phase is None or phase.done else phase
 
+    def begin_last_local_search(self) -> LocalSearchPhase | None:
+        """Return local searches for the last digits of the runs that have just agreed; None where there are none."""
+        fit, ledger = self.fit, self.fit.ledger
+        runs = np.flatnonzero((ledger.agreeing > 0) & ~ledger.finished)
+        if not len(runs) or fit.population.ending != Status.RUNNING:
+            return None
+        phase = fit.requests
+        if not (isinstance(phase, LocalSearchPhase) and phase.last and same(phase, fit)):
+            fit.drop_requests()
+            method = SIMPLEX if self.plan.dim <= MOST_VARIABLES else QUASI_NEWTON
+            fit.requests = phase = LocalSearchPhase((method,), *fit.best_points(), runs, fit.n_iter, last=True)
+        if not phase.begun:
+            most = np.full(fit.n_runs, MOST_LOCAL * (self.plan.dim + 1))
+            phase.begin_searches(self.search_space(), most, fit.seconds)
+            end_request(fit, phase)
+        return None if phase.done else phase
+
     def _new_local_search(self, methods: tuple[str, ...], alone: bool) -> LocalSearchPhase | None:
         """Return searches of the runs that have not reached their target; None where there is no such run."""
         fit, population = self.fit, self.fit.population
-        fit.drop_requests()
         n_iter, local = fit.n_iter, fit.ledger.open_local(population.batch.dim)
         reached = (population.by_run(population.status) == TARGET).any(axis=1)
         points, codes = fit.own_best_points() if alone else fit.best_points()
@@ -189,6 +208,7 @@ class Schedule:
         order = np.array([run for run in np.argsort(codes, kind="stable").tolist() if open_runs[run]], np.int64)
         if not len(order):
             return None
+        fit.drop_requests()
         fit.requests = phase = LocalSearchPhase(methods, points, codes, order, n_iter)
         return phase
 
@@ -215,7 +235,7 @@ class Schedule:
 
     def local_evals(self) -> IntArray:
         """Return the evaluations that the local searches of every run may make within the limits."""
-        kept, limit = self.plan.polish_evals, self.plan.search_limits.evals(self.plan.dim)
+        kept, limit = self.plan.polish_evals, self.plan.evals_allowed
         others = self.fit.limited_evals - self.fit.ledger.local_spent
         return np.full(len(others), kept) if limit is None else np.clip(limit - others, 0, kept)
 

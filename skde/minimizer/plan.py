@@ -11,7 +11,7 @@ import numpy as np
 from skde.algorithms import ALGORITHMS, Algorithm, get_algorithm
 from skde.algorithms.auto import AUTO, Choice, FitProperties, rule
 from skde.algorithms.base import MOST_INDIVIDUALS
-from skde.algorithms.restarts import LEAST_AGREEING, list_restarts, local_evals
+from skde.algorithms.restarts import LEAST_AGREEING, list_restarts
 from skde.algorithms.sequence import AlgorithmSequence
 from skde.fit.phases.scipy_search import QUASI_NEWTON, SIMPLEX
 from skde.fit.plan import FitPlan, Search, limits_before_end, list_searches, plan_searches
@@ -47,9 +47,8 @@ def make_plan(given: MinimizerParameters, objective: Objective, x0: Any, asked: 
     default, n_restarts, timed = False, 0, False
     if isinstance(given.algorithm, str) and given.algorithm == AUTO:
         restarts = make_restarts(given, objective, limits, n_islands)
-        kept = sum((search.evals or 0) + local_evals(search.evals or 0, dim) for search in restarts)
-        choice = choose(given, objective, x0, limits.without(kept, dim), n_islands)
-        left = limits.without(kept + choice.polish_evals, dim).max_evals if restarts else None
+        choice = choose(given, objective, x0, limits, n_islands)
+        left = limits.without(choice.polish_evals, dim).evals(dim) if restarts else None
         searches, n_restarts = (*restarts, *list_searches(choice.algorithm, left)), len(restarts)
         by_time = limits.max_time is not None and not asked
         timed = by_time and leaves_all(given, replace(limits, max_time=None), n_islands)

@@ -211,7 +211,7 @@ def optional_layout(spec: Spec, arrays: dict[str, Any]) -> dict[str, Layout]:
     found = layout_of_told(spec) if "told_rows" in arrays else {}
     if "ends" in arrays:
         found["ends"] = Layout((None, n_runs, 1 + len(spec.lower)), NUMBER)
-        found["agreeing"] = Layout((n_runs,), WORD)
+        found["agreeing"] = found["finished"] = Layout((n_runs,), WORD)
     if "known_points" in arrays and spec.variables is not None:
         found |= KnownValues.layout(spec.variables, n_runs, spec.dtype)
     for phase in (LocalSearchPhase, Reevaluation):

@@ -72,6 +72,8 @@ class LocalSearchPhase(RequestPhase):
         The runs that are searched, the first one first.
     n_iter : ndarray of int of shape (n_runs,)
         The generations that the phase follows.
+    last : bool, default False
+        Whether the runs end with it.
 
     Attributes
     ----------
@@ -82,9 +84,16 @@ class LocalSearchPhase(RequestPhase):
     kind, label, with_constraints = "polish", "polish", True
 
     def __init__(
-        self, methods: tuple[str, ...], starts: FloatArray, codes: FloatArray, order: IntArray, n_iter: IntArray
+        self,
+        methods: tuple[str, ...],
+        starts: FloatArray,
+        codes: FloatArray,
+        order: IntArray,
+        n_iter: IntArray,
+        last: bool = False,
     ) -> None:
         super().__init__(len(starts), n_iter)
+        self.last = last
         self._clock: float | None = None
         self.methods, self.starts, self.codes, self.order = methods, starts, codes, order
         self.complete = np.zeros(len(starts), bool)
@@ -148,6 +157,8 @@ class LocalSearchPhase(RequestPhase):
         """Note which searches have come to their ends."""
         local = ledger.open_local(self.starts.shape[1])
         local.generation[self.complete] = self.n_iter[self.complete]
+        if self.last:
+            ledger.finished |= self.complete
 
     # -- saved state ---------------------------------------------------------------------------------------------------
 
@@ -158,6 +169,7 @@ class LocalSearchPhase(RequestPhase):
             "polish_starts": self.starts.astype(np.float64),
             "polish_codes": self.codes.astype(np.float64),
             "polish_order": self.order,
+            "polish_last": np.array([int(self.last)]),
         }
 
     @classmethod
@@ -168,6 +180,7 @@ class LocalSearchPhase(RequestPhase):
             "polish_starts": Layout((n_runs, dim), NUMBER),
             "polish_codes": Layout((n_runs,), NUMBER),
             "polish_order": Layout((None,), WORD),
+            "polish_last": Layout((1,), WORD),
         }
 
     @classmethod
@@ -184,9 +197,8 @@ class LocalSearchPhase(RequestPhase):
             if not np.isin(order, np.arange(n_runs)).all() or len(np.unique(order)) < len(order):
                 raise ValueError(f"it must have different numbers of runs, got {order.tolist()}")
         methods = tuple(NAMES[number] for number in numbers)
-        phase = cls(
-            methods, arrays["polish_starts"].astype(dtype), arrays["polish_codes"], order, arrays["polish_iter"]
-        )
+        starts, last = arrays["polish_starts"].astype(dtype), bool(arrays["polish_last"][0])
+        phase = cls(methods, starts, arrays["polish_codes"], order, arrays["polish_iter"], last)
         phase.restore(arrays)
         return phase
 
