@@ -108,7 +108,7 @@ def levy_13(X: Any) -> Any:
     return np.sin(3 * np.pi * x) ** 2 + waves
 
 
-def turned_rastrigin(X: Any) -> Any:
+def rastrigin(X: Any) -> Any:
     d = X.shape[-1]
     Z = (X - move("rr", d, 2)) @ np.linalg.qr(np.random.default_rng(d).normal(size=(d, d)))[0]
     return 10 * d + (Z**2 - 10 * np.cos(2 * np.pi * Z)).sum(-1)
@@ -159,7 +159,7 @@ TABLE: list[tuple[Callable[[Any], Any], list[int], Any, Any, Callable[[int], flo
     (salomon, [2, 5], -100, 100, lambda d: 0.0),
     (alpine, [2, 5, 10], -10, 10, lambda d: 0.0),
     (levy_13, [2], -10, 10, lambda d: 0.0),
-    (turned_rastrigin, [2, 5, 10], -5, 5, lambda d: 0.0),
+    (rastrigin, [2, 5, 10], -5, 5, lambda d: 0.0),
     (schwefel_222, [5, 10], -10, 10, lambda d: 0.0),
     (rosenbrock, [3, 6, 10], -5, 5, lambda d: 0.0),
     (weierstrass, [2, 5], -0.5, 0.5, lambda d: 0.0),
