@@ -32,7 +32,7 @@ class Status(IntEnum):
     CALLBACK = ENUMERATIONS["Status"]["CALLBACK"]
     INTERRUPTED = ENUMERATIONS["Status"]["INTERRUPTED"]
     HELD = ENUMERATIONS["Status"]["HELD"]  # only between two generations: waits for runs at a lower generation
-    STALLED = max(ENUMERATIONS["Status"].values()) + 1  # of the host alone
+    STALLED = ENUMERATIONS["Status"]["STALLED"]
 
     @property
     def success(self) -> bool:

@@ -80,7 +80,6 @@ def test_the_default_budget_has_it() -> None:
         {"tol": 1e-3},
         {"stagnation": 10_000},
         {"final_evals": 30},
-        {"max_evals": None, "max_time": 0.05},
         {"bounds": {"n": Integer(1, 9), "x": (-1.0, 2.0), "y": (-1.0, 2.0)}},
         {"constraints": LinearConstraint([[1.0, 0, 0]], -np.inf, 1.0)},
     ],

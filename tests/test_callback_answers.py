@@ -58,7 +58,7 @@ def evals_of_model(callback: Any) -> int:
 
 def experiments_of_tuning(callback: Any) -> int:
     """Return the experiments of a tuning."""
-    return tuner(callback=callback, random_state=0, max_experiments=400).fit(cost).n_experiments_
+    return tuner(callbacks=callback, random_state=0, max_experiments=400).fit(cost).n_experiments_
 
 
 def evals_of_scipys_function(callback: Any) -> int:

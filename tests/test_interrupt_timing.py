@@ -50,7 +50,7 @@ def solver(**parameters: Any) -> MinMaxSolver:
 ALONE = {"n_islands": 1, "migration": None}
 BY_NAME = {"objective": "rastrigin", "dim": 4}
 BY_FUNCTION = {"objective": f, "bounds": BOX}
-PLAY = {"f": game, "bounds_x": BOX, "bounds_y": BOX}
+PLAY = {"objective": game, "bounds_x": BOX, "bounds_y": BOX}
 WAYS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "run": (lambda device: minimizer(SHADE(pop_size=8), device=device), BY_NAME),
     "scatter search": (lambda device: minimizer(SS(12, 3, 1, n_local=2), device=device), BY_FUNCTION),
@@ -59,9 +59,12 @@ WAYS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "joblib": (lambda device: minimizer(SHADE(pop_size=8), device=device, execution="joblib", n_jobs=3), BY_FUNCTION),
     "bar": (lambda device: minimizer(DE(pop_size=8), device=device, verbose=1, callbacks=print), BY_FUNCTION),
     "game": (lambda device: solver(device=device), PLAY),
-    "compiled game": (lambda device: solver(device=device), {"f": "minmax/rustem4"}),
-    "multipliers": (lambda device: solver(device=device), {"f": ring()}),
-    "evolving multipliers": (lambda device: solver(device=device, multipliers="evolve", penalty=10.0), {"f": ring()}),
+    "compiled game": (lambda device: solver(device=device), {"objective": "minmax/rustem4"}),
+    "multipliers": (lambda device: solver(device=device), {"objective": ring()}),
+    "evolving multipliers": (
+        lambda device: solver(device=device, multipliers="evolve", penalty=10.0),
+        {"objective": ring()},
+    ),
     "games": (lambda device: solver(device=[device] * 2), PLAY),
 }
 

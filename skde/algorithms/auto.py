@@ -46,6 +46,8 @@ class FitProperties(NamedTuple):
         Whether there are constraints.
     discrete : bool
         Whether some variables are integers, ordinal or categories, so that the objective has steps.
+    n_choices : int
+        The most choices of a category: a population with fewer members would leave some of them untried.
     n_start : int
         Number of first points, which the population has room for.
     n_islands : int
@@ -61,6 +63,7 @@ class FitProperties(NamedTuple):
     max_iter: int | None = None
     constrained: bool = False
     discrete: bool = False
+    n_choices: int = 0
     n_start: int = 0
     n_islands: int = 1
     one_search: bool = False
@@ -224,6 +227,7 @@ def make_parameters(row: Row, given: FitProperties) -> Algorithm:
         size = int(algorithm.kernel_parameters(FitSetting(given.dim, given.max_evals, given.max_iter))["pop_size"])
     else:
         size = row.pop_size(given.dim)
+    size = max(size, given.n_choices)
     size = min(size, max(MOST_COMPONENTS // given.dim, LEAST_INDIVIDUALS))
     if given.max_evals is not None:
         size = min(size, max(given.max_evals // LEAST_GENERATIONS, min(given.max_evals, LEAST_INDIVIDUALS), 4))

@@ -24,7 +24,7 @@ from skde.stopping import Limits, StoppingRules, last_generations
 from skde.typing import FloatArray, IntArray
 from skde.utils.random_state import island_seeds, restart_seeds, run_seeds
 from skde.utils.validation import check_start, round_inwards
-from skde.variables import Variables, check_variables
+from skde.variables import Categorical, Variables, check_variables
 
 
 class SavedPopulations(NamedTuple):
@@ -266,8 +266,7 @@ class FitPlan:
 
     def choose(self, evals: int) -> tuple[Search, ...]:
         """Return the searches of "auto" for so many evaluations of a run."""
-        discrete = self.variables is not None and self.variables.discrete
-        return plan_searches(self.dim, self.constrained, discrete, evals)
+        return plan_searches(self.dim, self.constrained, self.variables, evals)
 
     def seeds_at(self, place: int, seeds: IntArray) -> IntArray:
         """Return the seeds of all populations of a search from those of the first one."""
@@ -280,10 +279,22 @@ class FitPlan:
         return Archipelago()
 
 
-def plan_searches(dim: int, constrained: bool, discrete: bool, evals: int) -> tuple[Search, ...]:
+def plan_searches(dim: int, constrained: bool, variables: Variables | None, evals: int) -> tuple[Search, ...]:
     """Return the searches of "auto" for so many evaluations of a run."""
-    found = rule(FitProperties(dim=dim, max_evals=evals, constrained=constrained, discrete=discrete)).algorithm
-    return list_searches(found, evals)
+    given = FitProperties(
+        dim=dim,
+        max_evals=evals,
+        constrained=constrained,
+        discrete=variables is not None and variables.discrete,
+        n_choices=most_choices(variables),
+    )
+    return list_searches(rule(given).algorithm, evals)
+
+
+def most_choices(variables: Variables | None) -> int:
+    """Return the largest number of choices of a category; 0 without categories."""
+    members = () if variables is None else variables.members
+    return max((len(member.choices) for member in members if isinstance(member, Categorical)), default=0)
 
 
 def list_searches(algorithm: Algorithm | AlgorithmSequence, evals: int | None = None) -> tuple[Search, ...]:

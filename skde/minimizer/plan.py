@@ -14,7 +14,7 @@ from skde.algorithms.base import MOST_INDIVIDUALS
 from skde.algorithms.restarts import LEAST_AGREEING, list_restarts
 from skde.algorithms.sequence import AlgorithmSequence
 from skde.fit.phases.scipy_search import QUASI_NEWTON, SIMPLEX
-from skde.fit.plan import FitPlan, Search, limits_before_end, list_searches, plan_searches
+from skde.fit.plan import FitPlan, Search, limits_before_end, list_searches, most_choices, plan_searches
 from skde.fit.polish_budget import check_polish, default_evals, reserve_evals
 from skde.islands import Migration
 from skde.minimizer.parameters import LARGEST_FINAL, MinimizerParameters
@@ -55,7 +55,7 @@ def make_plan(given: MinimizerParameters, objective: Objective, x0: Any, asked: 
         if given.verbose:
             print_choice(choice, n_restarts, timed)
         if timed:
-            searches = plan_searches(dim, objective.rules is not None, is_discrete(objective), PROBE * dim)
+            searches = plan_searches(dim, objective.rules is not None, objective.variables, PROBE * dim)
         if polish is None and choice.polish_evals:
             polish, default = SIMPLEX if isinstance(choice.algorithm, AlgorithmSequence) else QUASI_NEWTON, True
     else:
@@ -237,7 +237,8 @@ def choose(given: MinimizerParameters, objective: Objective, x0: Any, limits: Li
             max_evals=setting.max_evals,
             max_iter=setting.max_iter,
             constrained=objective.rules is not None,
-            discrete=objective.variables is not None and objective.variables.discrete,
+            discrete=is_discrete(objective),
+            n_choices=most_choices(objective.variables),
             n_start=len(check_start(x0, objective.box, MOST_INDIVIDUALS)),
             n_islands=n_islands,
             one_search=bool(several),

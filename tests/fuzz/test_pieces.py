@@ -140,9 +140,9 @@ def solver_of(draw: random.Random, device: str) -> tuple[dict[str, Any], dict[st
     }
     box = [(-2.0, 2.0)] * draw.randint(1, 2)
     given = {
-        "name": {"f": "minmax/rustem4"},
-        "function": {"f": game, "bounds_x": box, "bounds_y": box},
-        "constrained": {"f": get_problem("fabris2012/p5")},
+        "name": {"objective": "minmax/rustem4"},
+        "function": {"objective": game, "bounds_x": box, "bounds_y": box},
+        "constrained": {"objective": get_problem("fabris2012/p5")},
     }[kind]
     return parameters, given, limits_of(draw, draw.randint(0, 12))
 
@@ -167,7 +167,7 @@ def in_pieces(
 ) -> Any:
     """Return a solver after a fit in pieces."""
     function = next(iter(given.values()))
-    planned = limit == "max_iter" and solver.algorithm.shrinks
+    planned = isinstance(solver, Minimizer) and limit == "max_iter" and solver.algorithm.shrinks
     alone = function is waves and solver.n_runs * solver.n_islands == 1
     first = piece(limit, pieces[-1], pieces[0], planned)
     if alone and draw.random() < 0.7:

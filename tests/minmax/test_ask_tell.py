@@ -176,7 +176,7 @@ def test_the_stop_iteration_of_a_function_is_an_error(function: Any, calls: int,
 def test_the_stop_iteration_of_a_constrained_problem_is_an_error(part: str) -> None:
     ends = Ends(lambda x: x[0], 12)
     f = (lambda X: ends(X.T)) if part == "function" else (lambda X: X[:, 0])
-    g = (lambda x: ends(x)) if part == "constraint" else (lambda x: x[0])
+    g = (lambda X: ends(X.T)) if part == "constraint" else (lambda X: X[:, 0])
     m = make(algorithm_x=side("de"))
     with pytest.raises((StopIteration, RuntimeError)):
         m.fit(ConstrainedProblem(f, BOX, NonlinearConstraint(g, -np.inf, 2)))

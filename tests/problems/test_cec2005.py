@@ -103,7 +103,11 @@ def test_official_data_that_are_missing(folder: Path, monkeypatch: pytest.Monkey
     [
         ({"data": "offical"}, ValueError, "data must be one of 'generated', 'official'.*did you mean 'official'"),
         ({"folder": "x"}, ValueError, "folder is for data='official' only, got 'x'"),
-        ({"data": "official", "folder": "/no/such"}, FileNotFoundError, "folder must be that .* /no/such is none"),
+        (
+            {"data": "official", "folder": "/no/such"},
+            FileNotFoundError,
+            "files, but /no/such is none",
+        ),
         ({"data": "official", "dim": 101}, ValueError, "dim must be at most 100 with data='official', got 101"),
     ],
 )

@@ -352,7 +352,11 @@ def test_the_package_is_not_imported(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         ({"spec": "papr"}, ValueError, "spec must be one of 'cec', 'paper'.*did you mean 'paper'"),
         ({"folder": "x"}, ValueError, "folder is for data='official' only, got 'x'"),
         ({"data": "official", "folder": 3}, TypeError, "folder must be .* a path, got 3"),
-        ({"data": "official", "folder": "/no/such"}, FileNotFoundError, "folder must be that .* /no/such is none"),
+        (
+            {"data": "official", "folder": "/no/such"},
+            FileNotFoundError,
+            "files, but /no/such is none",
+        ),
         ({"shift": 1}, TypeError, "no option 'shift'; it has data, folder, spec"),
     ],
 )

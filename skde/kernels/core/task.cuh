@@ -10,7 +10,7 @@
 namespace SKDE_NAMESPACE {
 
 // A run's status. Nothing changes a stopped run, whatever the other runs of the batch do. The host sets the last three.
-SKDE_ENUM(Status, i64, RUNNING, LIMIT, TARGET, CONVERGED, STAGNATED, TIME, CALLBACK, INTERRUPTED, HELD);
+SKDE_ENUM(Status, i64, RUNNING, LIMIT, TARGET, CONVERGED, STAGNATED, TIME, CALLBACK, INTERRUPTED, HELD, STALLED);
 
 // Every field takes eight bytes. Shapes: R runs, P rows of a population (the largest of the batch), D components.
 //   integers  n_runs, pop_max, reference_rows (the last rows of a population, which have no trials: a reference set),
