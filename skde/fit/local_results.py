@@ -49,7 +49,7 @@ class LocalResults:
             return
         codes = np.where(np.isnan(codes), np.inf, codes)
         if len(runs) == 1 or (runs == runs[0]).all():  # most often, and faster
-            own, rows, counts = runs[:1], codes.argmin(keepdims=True), np.array([len(runs)])
+            own, rows, counts = runs[:1], np.array([codes.argmin()]), np.array([len(runs)])
         else:
             order = np.lexsort((codes, runs))
             own, first, counts = np.unique(runs[order], return_index=True, return_counts=True)
