@@ -529,9 +529,8 @@ class Minimizer(MinimizerParameters):
         -------
         X : ndarray of shape (pop_size, dim), or (n_runs, pop_size, dim) with n_runs > 1; islands one after the other
             A copy, in NumPy or CuPy as the device has it, inside the bounds; of typed variables the values to evaluate.
-            A second ask without a tell returns the same points. Some rows may need no value, as where a run has ended
-            (docs/runs.md). With n the shape is (k, dim) with k <= n, also 0, and every row needs a value; so in a local
-            search and with final_evals, where k is what these ask for.
+            A second ask without a tell returns the same points. Some rows may need no value (docs/runs.md). With n, in
+            a local search and with final_evals the shape is (k, dim), k >= 0, and every row needs a value.
         ids : ndarray of int of shape (pop_size,), (n_runs, pop_size) or (k,)
             With return_ids. No id is used twice in a fit; after `load` the points have the same ids.
 
