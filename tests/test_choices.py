@@ -149,3 +149,14 @@ def test_the_middle_of_a_logarithm_is_the_geometric_mean() -> None:
     assert Log(1e-30, 1e30).middle == pytest.approx(1.0, rel=1e-12)
     space = Variables({"a": Log(1e-4, 1.0), "b": Ordinal([1, 2, 50]), "c": (0, 4)})
     np.testing.assert_allclose(space.middle, [1e-2, 2, 2])
+
+
+@pytest.mark.parametrize("n_choices", [40, 300])
+def test_a_population_has_a_member_for_every_choice(n_choices: int) -> None:
+    """A smaller one leaves some choices untried."""
+    costs = np.random.default_rng(0).permutation(n_choices).astype(float)
+    bounds = {"kind": Categorical(list(range(n_choices)))}
+    m = Minimizer(bounds=bounds, max_evals=20 * n_choices, random_state=0, device="cpu", vectorized=False)
+    m.fit(lambda kind: costs[kind])
+    assert m.algorithm_.pop_size >= n_choices
+    assert m.fun_ == 0

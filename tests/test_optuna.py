@@ -101,9 +101,9 @@ def test_it_is_better_than_random() -> None:
 def test_every_algorithm(name: str) -> None:
     """Shrinking populations begin again after the planned trials."""
     study = optimized(EvolutionSampler(name, n_trials=50, seed=1), 120)
-    assert (
-        len({tuple(params.values()) for params in params_of(study)}) > 80
-    )  # crossover may change one step of a discrete parameter only
+    # Trials of nlshadersp differ from a member in one parameter only, in the first half; that may be a step.
+    least = 80 if name == "nlshadersp" else 100
+    assert len({tuple(params.values()) for params in params_of(study)}) > least
     assert study.best_value < 2
 
 

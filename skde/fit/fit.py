@@ -73,7 +73,7 @@ class Fit:
         """The engine of the populations."""
         return self.population.engine
 
-    def plan_of(self) -> FitPlan:
+    def require_plan(self) -> FitPlan:
         """Return the plan of a Minimizer."""
         assert self.plan is not None
         return self.plan

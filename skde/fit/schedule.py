@@ -56,7 +56,7 @@ class Schedule:
     @property
     def plan(self) -> FitPlan:
         """The plan, with the limits that are set now."""
-        return self.fit.plan_of()
+        return self.fit.require_plan()
 
     def phases(self) -> Iterator[Population | RequestPhase]:
         """Yield the phases that are not over, one after the other; the one before must have ended, or be interrupted.

@@ -402,12 +402,12 @@ class Minimizer(MinimizerParameters):
 
     @property
     def _begun_plan(self) -> FitPlan:
-        return self._plan if hasattr(self, "_fit") else self._require_fit().plan_of()
+        return self._plan if hasattr(self, "_fit") else self._require_fit().require_plan()
 
     @property
     def _plan(self) -> FitPlan:
         """The plan of the fit."""
-        return self._fit.plan_of()
+        return self._fit.require_plan()
 
     @property
     def _limits(self) -> FloatArray:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -16,7 +14,7 @@ from skde.fit.phases.feasible_search import FeasibleSearch
 from skde.fit.phases.joint_search import JointSearch
 from skde.fit.phases.quasi_newton_search import QuasiNewtonSearch
 from skde.fit.phases.requests import Request, RequestPhase, Steps
-from skde.fit.phases.scipy_search import FEASIBLE, NAMES, SIMPLEX, TOGETHER, LocalSearch, Values
+from skde.fit.phases.scipy_search import FEASIBLE, NAMES, SIMPLEX, TOGETHER, LocalSearch, Values, quiet_scipy
 from skde.fit.phases.simplex_search import SimplexSearch
 from skde.fit.polish_budget import MOST_GRADIENTS
 from skde.typing import FloatArray, IntArray
@@ -235,11 +233,3 @@ def search_alone(
             found: LocalSearch = end.value
             return found
         values = yield Request(points, np.full(len(points), run))
-
-
-@contextmanager
-def quiet_scipy() -> Iterator[None]:
-    """Show no warnings of SciPy's methods: of values that are constant in some direction, or not finite."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", module=r"scipy\.optimize")
-        yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Generator
 from typing import Any, ClassVar, NamedTuple
 
@@ -37,7 +38,7 @@ Steps = Generator[Request, FloatArray, None]
 NOTHING = Request(np.zeros((0, 0)), np.zeros(0, np.int64))
 
 
-class RequestPhase:
+class RequestPhase(ABC):
     """A phase of requests, with a record of all values.
 
     Every run's values are kept in the order in which it asks for them. After an interruption the same steps begin
@@ -124,13 +125,13 @@ class RequestPhase:
         self._values[runs, places], self._known[runs, places] = values, True
         np.add.at(self.counts, runs, 1)
 
+    @abstractmethod
     def account(self, ledger: Ledger, rows: IntArray, codes: FloatArray) -> None:
         """Count rows of the present request that have got values, as selection compares them."""
-        raise NotImplementedError
 
+    @abstractmethod
     def close(self, ledger: Ledger) -> None:
         """Let the account have the results of what has come to its end."""
-        raise NotImplementedError
 
     def end_request(self) -> None:
         """Make the next request, where the present one has all of its values."""

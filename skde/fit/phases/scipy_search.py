@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -169,9 +170,7 @@ class LocalSearch:
         begin = self._begin()
         self._improved_at, self._patience = self.n_evals, PATIENCE * (len(self.free) + 1)
         try:
-            with warnings.catch_warnings():
-                # Of values that are constant in some direction, or not finite.
-                warnings.filterwarnings("ignore", module=r"scipy\.optimize")
+            with quiet_scipy():
                 message, finished = self._search(begin, method), True
         except LocalSearchEnd as end:
             message, finished = str(end), False
@@ -357,6 +356,14 @@ class LocalSearch:
         assert self.n_inequalities is not None
         total: FloatArray = total_violation(rows[:, 1:], self.n_inequalities, self.tolerance)
         return total
+
+
+@contextmanager
+def quiet_scipy() -> Iterator[None]:
+    """Show no warnings of SciPy's methods: of values that are constant in some direction, or not finite."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module=r"scipy\.optimize")
+        yield
 
 
 def unit_of(f: FloatArray) -> float | None:
