@@ -204,3 +204,25 @@ def test_points_of_local_searches_cannot_be_replaced() -> None:
     m.tell(X, valley(X))
     with pytest.raises(ValueError, match="ids must be"):
         m.tell(f=valley(X), ids=ids)
+
+
+def test_no_id_is_used_twice_in_a_fit_that_goes_on(tmp_path: Path) -> None:
+    """Generations follow a local search that has asked for points."""
+    m, ids = make("Nelder-Mead", max_evals=3000), []
+
+    def ask_to_the_end(m: Minimizer) -> None:
+        while not m.stopped_:
+            X, own = m.ask(7, return_ids=True)
+            ids.extend(own.tolist())
+            m.tell(f=valley(X), ids=own)
+
+    ask_to_the_end(m)
+    local, last = m.runs_[0].polish_evals, m.n_iter_
+    m.save(tmp_path / "fit")
+    m = Minimizer.load(tmp_path / "fit").set_params(max_evals=6000, callbacks=lambda progress: True)
+    m.resume(valley)
+    assert m.n_iter_ < last + 3
+    ask_to_the_end(m)
+    assert local > 250  # more than two generations have points
+    assert m.n_iter_ > last + 3
+    assert len(set(ids)) == len(ids)

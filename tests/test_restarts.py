@@ -238,3 +238,42 @@ def test_nobody_measures_the_time_of_points_that_are_asked_for() -> None:
     m = make(max_time=10)
     m.ask()
     assert not m._plan.timed
+
+
+def first_points(m: Minimizer, n_searches: int) -> list[Any]:
+    """Return the first points that every search asks for."""
+    found = [m.ask()]
+    while len(found) < n_searches:
+        m.tell(X := m.ask(), valley(X))
+        assert not m.stopped_
+        if len(m._fit.ledger.spent) == len(found):
+            found.append(m.ask())
+    return found
+
+
+def test_searches_begin_at_other_points() -> None:
+    """The first and the fourth search are by the same algorithm."""
+    found = first_points(make(), 4)
+    for k, one in enumerate(found):
+        for other in found[:k]:
+            assert not (one[:, None] == other).all(axis=2).any()
+
+
+def test_a_restart_does_not_begin_at_the_points_of_a_user() -> None:
+    x0 = [1.5, 2.5, 3.5]
+    begun = []
+
+    def f(X: Any) -> Any:
+        begun.append((x0 == X).all(axis=-1).sum())
+        return valley(X)
+
+    m = make().fit(f, x0=x0)
+    assert len(m.algorithm_.spent) >= 3
+    assert sum(begun) == 1
+
+
+def test_most_of_the_time_is_planned() -> None:
+    """After a short search, each one plans with nearly all of the time that is left."""
+    m = make(max_time=0.6).fit(slow)
+    assert 1 <= len(m.algorithm_.spent) <= 6
+    assert max(m.algorithm_.evals) > 0.3 * m.n_evals_
